@@ -1,0 +1,130 @@
+#!/usr/bin/env node
+// Brings a fresh clone to where the demo and the tests can run, and does nothing when it is there already.
+// Runs before `npm ci`, so it may use Node's built-ins only.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EnvoyUnavailableError, envoyBinary } from "../envoy/get-envoy.mjs";
+import { hashOf, isStamped, stamp } from "./stamp.mjs";
+
+const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
+const stepTimeoutMs = 900_000;
+
+class SetupError extends Error {
+  name = "SetupError";
+}
+
+/**
+ * Whether node_modules holds what package-lock.json asks for, by the copy of the lock that npm leaves there
+ * when (and only when) an installation has succeeded.
+ */
+function packagesAreInstalled() {
+  const installedFile = join(repoRoot, "node_modules", ".package-lock.json");
+  if (!existsSync(installedFile)) return false;
+  const wanted = JSON.parse(readFileSync(join(repoRoot, "package-lock.json"), "utf8")).packages;
+  const installed = JSON.parse(readFileSync(installedFile, "utf8")).packages;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === "") return true;
+    const there = installed[path];
+    return there
+      ? there.version === entry.version && there.integrity === entry.integrity
+      : entry.optional === true;
+  });
+}
+
+function installPackages() {
+  if (packagesAreInstalled()) return false;
+  runOrFail("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "Is a package registry reachable?");
+  return true;
+}
+
+function buildFilter() {
+  const inputs = ["filter", "asconfig.json", "package-lock.json"];
+  const wasm = join(repoRoot, "build", "llm-breaker.wasm");
+  return buildWhenChanged("filter", inputs, [".ts"], existsSync(wasm), () => {
+    const compiler = join("node_modules", "assemblyscript", "bin", "asc.js");
+    runOrFail(
+      process.execPath,
+      [compiler, "filter/index.ts", "--target", "release"],
+      "The filter does not compile.",
+    );
+  });
+}
+
+function buildTypeScript() {
+  const inputs = ["extproc", "demo", "bench", "envoy", "test", "tsconfig.json", "package-lock.json"];
+  const compiled = existsSync(join(repoRoot, "build", "js"));
+  return buildWhenChanged("typescript", inputs, [".ts", ".mts"], compiled, () => {
+    const compiler = join("node_modules", "typescript", "bin", "tsc");
+    runOrFail(process.execPath, [compiler, "-p", "tsconfig.json"], "The TypeScript sources do not compile.");
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} inputs
+ * @param {string[]} extensions
+ * @param {boolean} outputExists
+ * @param {() => void} build
+ */
+function buildWhenChanged(name, inputs, extensions, outputExists, build) {
+  const stampFile = join(repoRoot, "build", ".stamps", name);
+  const hash = hashOf(repoRoot, inputs, extensions);
+  if (outputExists && isStamped(stampFile, hash)) return false;
+  build();
+  stamp(stampFile, hash);
+  return true;
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {string} meaning what a failure means, for the reader of the one message
+ */
+function runOrFail(program, args, meaning) {
+  const done = spawnSync(program, args, { cwd: repoRoot, encoding: "utf8", timeout: stepTimeoutMs });
+  if (done.status === 0) return;
+  const output = `${done.stdout ?? ""}${done.stderr ?? ""}${done.error?.message ?? ""}`;
+  // asc prints whole source lines, which may be long.
+  const shown = output
+    .trim()
+    .split("\n")
+    .slice(-40)
+    .map((line) => line.slice(0, 200));
+  throw new SetupError(`${meaning} "${program} ${args.join(" ")}" failed:\n${shown.join("\n")}`);
+}
+
+async function fetchEnvoy() {
+  let fetched = false;
+  await envoyBinary(process.env, {
+    log: () => {
+      fetched = true;
+    },
+  });
+  return fetched;
+}
+
+/** @type {[string, () => boolean | Promise<boolean>][]} */
+const steps = [
+  ["packages", installPackages],
+  ["filter", buildFilter],
+  ["typescript", buildTypeScript],
+  ["envoy", fetchEnvoy],
+];
+
+try {
+  if (Number(process.versions.node.split(".")[0]) < 20) {
+    throw new SetupError(`Node 20 or newer is needed, this is ${process.versions.node}.`);
+  }
+  for (const [name, step] of steps) {
+    const startMs = performance.now();
+    const changed = await step();
+    const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+    console.log(`setup: ${name.padEnd(11)}${(changed ? "done" : "up to date").padEnd(11)}${seconds} s`);
+  }
+} catch (error) {
+  const expected = error instanceof SetupError || error instanceof EnvoyUnavailableError;
+  console.error(expected ? `setup: ${error.message}` : error);
+  process.exitCode = 1;
+}
