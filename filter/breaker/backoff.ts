@@ -1,0 +1,16 @@
+import { BreakerConfig } from "./config";
+
+/** Doubling more often than this is beyond every cap, and a u32 shifted by it still fits a u64. */
+const MAX_DOUBLINGS: i32 = 31;
+
+/**
+ * The wait of the n-th opening in a row: `waitDurationInOpenState` × 2^(n−1), capped, then lengthened by 0 to 20 % so
+ * that gateways which opened together do not probe together.
+ * @param random any u32; 0 gives no jitter
+ */
+export function openWaitMs(config: BreakerConfig, openings: i32, random: u32): u64 {
+  const doublings = min(max(openings, 1) - 1, MAX_DOUBLINGS);
+  const doubledMs = (<u64>config.waitDurationInOpenStateMs) << doublings;
+  const waitMs = min(doubledMs, <u64>config.maxWaitDurationInOpenStateMs);
+  return waitMs + ((waitMs * random) >> 32) / 5;
+}

@@ -1,0 +1,43 @@
+import { addSaturating, subtractSaturating } from "./arithmetic";
+import { BackendRecord, MAX_PERMITS, permitAt } from "./record";
+
+/**
+ * A worker that read the clock, lost some races and comes late is behind by less than this; only a step of the clock
+ * itself is more.
+ */
+const CLOCK_STEP_MS: u64 = 10000;
+
+/** The time to go by when only reading: a clock behind the record means that no time has passed. */
+export function currentTime(record: BackendRecord, now: u64): u64 {
+  return max(now, record.clockMs);
+}
+
+/**
+ * Tells the record the time and returns the time to go by. Slightly late callers find that no time has passed. After a
+ * real step back, every time in the record moves back with the clock, so that no wait gets longer than it was.
+ */
+export function advanceClock(record: BackendRecord, now: u64): u64 {
+  const seen = record.clockMs;
+  if (now >= seen) {
+    record.clockMs = now;
+    return now;
+  }
+  const stepMs = seen - now;
+  if (stepMs <= CLOCK_STEP_MS) return seen;
+  record.clockMs = now;
+  record.stateSinceMs = subtractSaturating(record.stateSinceMs, stepMs);
+  record.openUntilMs = subtractSaturating(record.openUntilMs, stepMs);
+  record.probeLeaseUntilMs = subtractSaturating(record.probeLeaseUntilMs, stepMs);
+  record.lastCanaryMs = subtractSaturating(record.lastCanaryMs, stepMs);
+  record.headStartMs = subtractSaturating(record.headStartMs, stepMs);
+  for (let i = 0; i < MAX_PERMITS; i++) {
+    const permit = permitAt(record, i);
+    permit.deadlineMs = subtractSaturating(permit.deadlineMs, stepMs);
+  }
+  return now;
+}
+
+/** Whether so much time has passed since a moment; a moment ahead of `now` has not passed. */
+export function hasPassed(sinceMs: u64, durationMs: u64, now: u64): bool {
+  return now >= addSaturating(sinceMs, durationMs);
+}

@@ -1,0 +1,52 @@
+import { clamp, incrementSaturating } from "./arithmetic";
+import { hasPassed } from "./clock";
+import { BreakerConfig, Stage } from "./config";
+import { livePermits, takePermit } from "./permits";
+import { BackendRecord, MAX_PERMITS } from "./record";
+import { Cause, State } from "./state";
+import { close, nextStage } from "./transitions";
+
+const DEFAULT_STAGE = new Stage(5, 2, 5);
+
+/** HALF_OPEN past its probe: canaries may pass. */
+export function isInRamp(record: BackendRecord): bool {
+  return record.state === State.HALF_OPEN && record.stage > 0;
+}
+
+/** Whether a request may try to be a canary: a permit is free, and it is drawn or none was taken for long. */
+export function isDrawn(record: BackendRecord, config: BreakerConfig, now: u64, random: u32): bool {
+  const stage = currentStage(record, config);
+  if (livePermits(record, now) >= maxConcurrent(stage)) return false;
+  const drawn = <i32>((<u64>random * 100) >> 32) < stage.percent;
+  return drawn || hasPassed(record.lastCanaryMs, config.canaryNoDrawAfterMs, now);
+}
+
+/** Takes a canary's permit within the stage's cap; its id, or 0. */
+export function takeCanary(record: BackendRecord, config: BreakerConfig, now: u64): u32 {
+  if (livePermits(record, now) >= maxConcurrent(currentStage(record, config))) return 0;
+  const id = takePermit(record, config.permitTimeoutMs, now);
+  if (id !== 0) record.lastCanaryMs = now;
+  return id;
+}
+
+/** Counts a canary's success; the cause of the transition when it ends the stage. */
+export function countSuccess(record: BackendRecord, config: BreakerConfig, now: u64): i32 {
+  record.stageSuccesses = incrementSaturating(max(record.stageSuccesses, 0));
+  if (record.stageSuccesses < currentStage(record, config).successes) return Cause.NONE;
+  if (record.stage < config.stages.length) {
+    nextStage(record, now);
+    return Cause.STAGE_PASSED;
+  }
+  close(record, now);
+  return Cause.RAMP_COMPLETE;
+}
+
+/** A push may have shortened the list under a running ramp: it goes on with the last stage. */
+function currentStage(record: BackendRecord, config: BreakerConfig): Stage {
+  const count = config.stages.length;
+  return count === 0 ? DEFAULT_STAGE : config.stages[clamp(record.stage, 1, count) - 1];
+}
+
+function maxConcurrent(stage: Stage): i32 {
+  return min(stage.maxConcurrent, MAX_PERMITS);
+}

@@ -1,0 +1,160 @@
+import { clamp } from "./arithmetic";
+
+export const MAX_BUCKETS: i32 = 120;
+export const MAX_PERMITS: i32 = 16;
+
+/** "LB" and the layout's number. Any change of the layout takes a new number; older bytes are then started afresh. */
+const LAYOUT_VERSION: u32 = 0x4c420001;
+
+/** A canary's slot; free when `id` is 0 or the deadline has passed. */
+@unmanaged
+export class Permit {
+  deadlineMs: u64;
+  id: u32;
+  reserved: u32;
+}
+
+/** One second's facts. */
+@unmanaged
+export class Bucket {
+  successes: u32;
+  failures: u32;
+  /** Hundredths of a failure. */
+  weightedFailures: u32;
+  backpressure: u32;
+  outOfMemory: u32;
+  /** For first tokens and slow ones. */
+  reserved: u32;
+}
+
+/**
+ * All that the gateway knows about one backend, as the bytes that lie in shared data: this header, then
+ * `MAX_PERMITS` permits, then the ring of `bucketCount` buckets. State and window share one record so that a
+ * transition and the outcome that caused it are one compare-and-swap, atomic over all workers.
+ * Times are monotonic milliseconds. Little endian, 8-byte fields first within each group.
+ */
+@unmanaged
+export class BackendRecord {
+  layoutVersion: u32;
+  bucketCount: i32;
+
+  /** The latest time that this record has seen. */
+  clockMs: u64;
+  stateSinceMs: u64;
+  /** End of the wait in OPEN. */
+  openUntilMs: u64;
+  probeLeaseUntilMs: u64;
+  /** Who sends the probe; meaningful in HALF_OPEN, stage 0 only. */
+  probeOwner: u64;
+  /** When the ramp began or last took a canary. */
+  lastCanaryMs: u64;
+  /** Start of the ring's newest bucket. */
+  headStartMs: u64;
+
+  state: i32;
+  /** In HALF_OPEN: 0 = probing, n = stage n of the ramp. 0 otherwise. */
+  stage: i32;
+  /** Grows with every transition; 0 is never used. An outcome of another generation has no vote. */
+  generation: u32;
+  /** Openings in a row, the exponent of the wait. */
+  openings: i32;
+  /** Why the last transition happened. */
+  lastCause: i32;
+  consecutiveFailures: i32;
+  stageSuccesses: i32;
+  nextPermitId: u32;
+
+  /** Index of the ring's newest bucket. */
+  head: i32;
+  totalSuccesses: u32;
+  totalFailures: u32;
+  /** Hundredths of a failure. */
+  totalWeightedFailures: u32;
+  totalBackpressure: u32;
+  totalOutOfMemory: u32;
+
+  /** Room for slow calls, first tokens and what an operator orders, without a new layout. */
+  reserved0: u64;
+  reserved1: u64;
+  reserved2: u64;
+  reserved3: u64;
+  reserved4: u64;
+  reserved5: u64;
+  reserved6: u64;
+  reserved7: u64;
+}
+
+const PERMITS_OFFSET: usize = offsetof<BackendRecord>();
+const RING_OFFSET: usize = PERMITS_OFFSET + <usize>MAX_PERMITS * offsetof<Permit>();
+
+/** Bytes of the largest record. */
+export const MAX_RECORD_SIZE: i32 = <i32>(RING_OFFSET + <usize>MAX_BUCKETS * offsetof<Bucket>());
+
+/** Bytes of a record with so many one-second buckets; counts outside [1, `MAX_BUCKETS`] are moved into it. */
+export function recordSize(bucketCount: i32): i32 {
+  return <i32>(RING_OFFSET + <usize>clamp(bucketCount, 1, MAX_BUCKETS) * offsetof<Bucket>());
+}
+
+/** Writes a CLOSED record that has seen nothing; `recordSize(bucketCount)` bytes at `ptr`. */
+export function initRecord(ptr: usize, bucketCount: i32, now: u64): void {
+  memory.fill(ptr, 0, recordSize(bucketCount));
+  const record = changetype<BackendRecord>(ptr);
+  record.layoutVersion = LAYOUT_VERSION;
+  record.bucketCount = clamp(bucketCount, 1, MAX_BUCKETS);
+  record.clockMs = now;
+  record.stateSinceMs = now;
+  record.headStartMs = now;
+  record.generation = 1;
+}
+
+/**
+ * Whether `size` bytes at `ptr` are a record of this layout. Reads nothing beyond `size`. What passes can be given to
+ * every function of the breaker: other fields may hold any bytes without harm.
+ */
+export function isRecordValid(ptr: usize, size: i32): bool {
+  if (size < recordSize(1)) return false;
+  const record = changetype<BackendRecord>(ptr);
+  if (record.layoutVersion !== LAYOUT_VERSION) return false;
+  if (record.bucketCount < 1 || record.bucketCount > MAX_BUCKETS) return false;
+  if (recordSize(record.bucketCount) !== size) return false;
+  return <u32>record.state <= 2 && <u32>record.head < <u32>record.bucketCount;
+}
+
+/**
+ * Carries a record over to another window size, as a config push demands: state, generation, streak, permits and
+ * deadlines stay, the window starts empty. Bytes that are no record give a fresh one. The two may overlap.
+ * `to` has room for `recordSize(bucketCount)` bytes.
+ */
+export function adaptRecord(from: usize, fromSize: i32, to: usize, bucketCount: i32, now: u64): void {
+  if (!isRecordValid(from, fromSize)) {
+    initRecord(to, bucketCount, now);
+    return;
+  }
+  memory.copy(to, from, RING_OFFSET);
+  const record = changetype<BackendRecord>(to);
+  record.bucketCount = clamp(bucketCount, 1, MAX_BUCKETS);
+  clearRing(record, now);
+}
+
+/** Empties the window; its newest bucket starts at `now`. */
+export function clearRing(record: BackendRecord, now: u64): void {
+  record.head = 0;
+  record.headStartMs = now;
+  record.totalSuccesses = 0;
+  record.totalFailures = 0;
+  record.totalWeightedFailures = 0;
+  record.totalBackpressure = 0;
+  record.totalOutOfMemory = 0;
+  const ringBytes = <usize>clamp(record.bucketCount, 1, MAX_BUCKETS) * offsetof<Bucket>();
+  memory.fill(changetype<usize>(record) + RING_OFFSET, 0, ringBytes);
+}
+
+/** The bucket at an index below `MAX_BUCKETS`. */
+export function bucketAt(record: BackendRecord, index: i32): Bucket {
+  return changetype<Bucket>(changetype<usize>(record) + RING_OFFSET + <usize>index * offsetof<Bucket>());
+}
+
+/** The permit slot at an index below `MAX_PERMITS`. */
+export function permitAt(record: BackendRecord, index: i32): Permit {
+  return changetype<Permit>(changetype<usize>(record) + PERMITS_OFFSET + <usize>index * offsetof<Permit>());
+}

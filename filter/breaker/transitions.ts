@@ -1,0 +1,63 @@
+import { addSaturating, incrementSaturating } from "./arithmetic";
+import { openWaitMs } from "./backoff";
+import { hasPassed } from "./clock";
+import { BreakerConfig } from "./config";
+import { BackendRecord, clearRing } from "./record";
+import { Cause, State } from "./state";
+
+/** A probe that never reached the backend tells nothing: the next one is tried this soon. */
+const ABANDONED_PROBE_RETRY_MS: u64 = 1000;
+
+/**
+ * CLOSED, or HALF_OPEN after a failed probe or canary → OPEN for the wait of one more opening in a row. After a healthy
+ * time in CLOSED the row starts anew.
+ */
+export function open(record: BackendRecord, config: BreakerConfig, now: u64, cause: i32, jitter: u32): void {
+  const recovered =
+    record.state === State.CLOSED && hasPassed(record.stateSinceMs, config.backoffResetAfterMs, now);
+  record.openings = recovered ? 1 : incrementSaturating(max(record.openings, 0));
+  record.openUntilMs = addSaturating(now, openWaitMs(config, record.openings, jitter));
+  enter(record, State.OPEN, 0, now, cause);
+}
+
+/** OPEN with the wait over, or HALF_OPEN whose prober lost its lease → HALF_OPEN, probing. */
+export function startProbe(record: BackendRecord, config: BreakerConfig, now: u64, owner: u64): void {
+  record.probeOwner = owner;
+  record.probeLeaseUntilMs = addSaturating(now, config.probeLeaseMs);
+  enter(record, State.HALF_OPEN, 0, now, Cause.WAIT_OVER);
+}
+
+/** HALF_OPEN, probing → OPEN for a moment, in the same opening. */
+export function returnToOpen(record: BackendRecord, now: u64): void {
+  record.openUntilMs = addSaturating(now, ABANDONED_PROBE_RETRY_MS);
+  enter(record, State.OPEN, 0, now, Cause.PROBE_ABANDONED);
+}
+
+/** HALF_OPEN, probing → the ramp's first stage. */
+export function startRamp(record: BackendRecord, now: u64): void {
+  record.lastCanaryMs = now;
+  enter(record, State.HALF_OPEN, 1, now, Cause.PROBE_SUCCEEDED);
+}
+
+/** A stage of the ramp → the next one. */
+export function nextStage(record: BackendRecord, now: u64): void {
+  enter(record, State.HALF_OPEN, record.stage + 1, now, Cause.STAGE_PASSED);
+}
+
+/** The ramp's last stage → CLOSED, with an empty window and no streak: what the outage left must not count again. */
+export function close(record: BackendRecord, now: u64): void {
+  clearRing(record, now);
+  record.consecutiveFailures = 0;
+  enter(record, State.CLOSED, 0, now, Cause.RAMP_COMPLETE);
+}
+
+/** Permits are left alone: their requests still run, and count against the cap until they end or die. */
+function enter(record: BackendRecord, state: i32, stage: i32, now: u64, cause: i32): void {
+  record.state = state;
+  record.stage = stage;
+  record.stageSuccesses = 0;
+  record.stateSinceMs = now;
+  record.lastCause = cause;
+  const generation = record.generation + 1;
+  record.generation = generation === 0 ? 1 : generation;
+}
