@@ -5,6 +5,7 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -21,7 +22,7 @@ export const defaultEnvoyVersion = "1.40.0";
 /** Wasm, upstream ext_proc and the matcher cluster specifier work from here on; in-flight failover needs 1.39. */
 export const minimumEnvoyVersion = "1.36.0";
 
-const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
+const repoRoot = findRepoRoot();
 const fetchTimeoutMs = 600_000;
 
 /** The binary can't be had; the message names the setting or the remedy. */
@@ -171,6 +172,15 @@ export function versionOf(path) {
  */
 export function isOlder(version, than) {
   return version.localeCompare(than, "en", { numeric: true }) < 0;
+}
+
+/** The build copies this file next to the compiled sources, so its distance from the top folder varies. */
+function findRepoRoot() {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; folder !== dirname(folder); folder = dirname(folder)) {
+    if (existsSync(join(folder, "package.json"))) return folder;
+  }
+  return dirname(here);
 }
 
 /** @param {string} path */

@@ -2,7 +2,7 @@
 // Brings a fresh clone to where the demo and the tests can run, and does nothing when it is there already.
 // Runs before `npm ci`, so it may use Node's built-ins only.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EnvoyUnavailableError, envoyBinary } from "../envoy/get-envoy.mjs";
@@ -55,9 +55,13 @@ function buildFilter() {
 function buildTypeScript() {
   const inputs = ["extproc", "demo", "bench", "envoy", "test", "tsconfig.json", "package-lock.json"];
   const compiled = existsSync(join(repoRoot, "build", "js"));
-  return buildWhenChanged("typescript", inputs, [".ts", ".mts"], compiled, () => {
+  return buildWhenChanged("typescript", inputs, [".ts", ".mts", ".mjs"], compiled, () => {
     const compiler = join("node_modules", "typescript", "bin", "tsc");
     runOrFail(process.execPath, [compiler, "-p", "tsconfig.json"], "The TypeScript sources do not compile.");
+    // Compiled code imports it by its relative path.
+    const script = join("envoy", "get-envoy.mjs");
+    mkdirSync(join(repoRoot, "build", "js", "envoy"), { recursive: true });
+    copyFileSync(join(repoRoot, script), join(repoRoot, "build", "js", script));
   });
 }
 
