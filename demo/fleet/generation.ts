@@ -152,7 +152,11 @@ function sendErrorEvent(turn: Turn, event: (data: object) => string): void {
   turn.response.end(`${event({ error: { message, type, param: null, code } })}data: [DONE]\n\n`);
 }
 
-function cut(turn: Turn, how: "rst" | "clean"): void {
+/** Long enough for the bytes before a reset to be read on loopback: a RST may overtake what is still queued. */
+const FLUSH_MS = 10;
+
+async function cut(turn: Turn, how: "rst" | "clean"): Promise<void> {
+  if (how === "rst") await pause(FLUSH_MS, turn.signal);
   turn.settle("cut", 200);
   if (how === "clean") turn.response.end();
   else turn.response.socket?.resetAndDestroy();
