@@ -60,13 +60,21 @@ export function sendCall(target: Target, call: Call): Promise<CallRecord> {
       resolve({ id, streamed, long, startMs, endMs: monotonicMs(), ...none, ...seen });
     };
     const patience = setTimeout(() => outgoing.destroy(new Error("patience is over")), target.patienceMs);
-    outgoing.on("error", (error) => finish({ detail: error.message }));
-    outgoing.on("response", (incoming) => readAnswer(incoming, finish));
+    // A reset is told to the request as well, and first: an answer that has begun is judged by what came of it.
+    let breakOff = (reason: string): void => finish({ detail: reason });
+    outgoing.on("error", (error) => breakOff(error.message));
+    outgoing.on("response", (incoming) => {
+      breakOff = readAnswer(incoming, finish);
+    });
     outgoing.end(call.body);
   });
 }
 
-function readAnswer(incoming: IncomingMessage, finish: (seen: Partial<CallRecord>) => void): void {
+/** @returns what to call when the connection breaks */
+function readAnswer(
+  incoming: IncomingMessage,
+  finish: (seen: Partial<CallRecord>) => void,
+): (reason: string) => void {
   const status = incoming.statusCode ?? 0;
   const reader = answerReader(status, incoming.headers["content-type"] ?? "");
   const head = {
@@ -88,4 +96,5 @@ function readAnswer(incoming: IncomingMessage, finish: (seen: Partial<CallRecord
   };
   incoming.on("end", () => end(true, ""));
   incoming.on("error", (error) => end(false, error.message));
+  return (reason) => end(false, reason);
 }
