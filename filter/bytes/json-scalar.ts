@@ -1,0 +1,87 @@
+import { JsonScanner, JsonType } from "./json-state";
+import { addDigit, isDigit } from "./text";
+
+/** Parts of a number, in the order in which they come. */
+enum NumberPart {
+  EMPTY,
+  INTEGER,
+  FRACTION,
+  EXPONENT,
+}
+
+const TRUE: u64 = 0x74727565;
+const FALSE: u64 = 0x66616c7365;
+const NULL: u64 = 0x6e756c6c;
+/** `DONE`, as in `data: [DONE]`. */
+export const DONE_WORD: u64 = 0x444f4e45;
+
+/** Starts a number at its first byte, which stays unread. */
+export function openNumber(scanner: JsonScanner): void {
+  scanner.number = 0;
+  scanner.negative = false;
+  scanner.numberPart = NumberPart.EMPTY;
+}
+
+/** Reads on in a number; true at the first byte that isn't part of it. */
+export function readNumber(scanner: JsonScanner): bool {
+  const end = scanner.end;
+  let at = scanner.at;
+  while (at < end) {
+    const byte = load<u8>(at);
+    if (isDigit(byte)) {
+      if (scanner.numberPart <= NumberPart.INTEGER) {
+        scanner.numberPart = NumberPart.INTEGER;
+        scanner.number = addDigit(scanner.number, byte);
+      }
+    } else if (byte == 0x2e) scanner.numberPart = NumberPart.FRACTION;
+    else if ((byte | 0x20) == 0x65) scanner.numberPart = NumberPart.EXPONENT;
+    else if (byte == 0x2d) {
+      if (scanner.numberPart == NumberPart.EMPTY) scanner.negative = true;
+    } else if (byte != 0x2b) {
+      scanner.at = at;
+      return true;
+    }
+    at++;
+  }
+  scanner.at = at;
+  return false;
+}
+
+/**
+ * The number as an i32: fractions cut off, too large ones clamped to i32.MAX_VALUE; -1 for negative
+ * ones and for those with an exponent, which no client writes for a count.
+ */
+export function countOf(scanner: JsonScanner): i32 {
+  if (scanner.type != JsonType.NUMBER || scanner.negative) return -1;
+  if (scanner.numberPart == NumberPart.EMPTY || scanner.numberPart == NumberPart.EXPONENT) return -1;
+  return <i32>min<i64>(scanner.number, <i64>i32.MAX_VALUE);
+}
+
+/** Whether a byte can start or go on in a bare word. */
+export function isLetter(byte: u8): bool {
+  return (byte | 0x20) - 0x61 < 26;
+}
+
+/** Reads on in a bare word; true at the first byte that isn't part of it. Keeps the last 8 letters. */
+export function readWord(scanner: JsonScanner): bool {
+  const end = scanner.end;
+  let at = scanner.at;
+  while (at < end) {
+    const byte = load<u8>(at);
+    if (!isLetter(byte)) {
+      scanner.at = at;
+      return true;
+    }
+    scanner.word = (scanner.word << 8) | <u64>byte;
+    at++;
+  }
+  scanner.at = at;
+  return false;
+}
+
+/** What the word means in JSON. */
+export function wordType(word: u64): i32 {
+  if (word == TRUE) return JsonType.TRUE;
+  if (word == FALSE) return JsonType.FALSE;
+  return word == NULL ? JsonType.NULL : JsonType.WORD;
+}

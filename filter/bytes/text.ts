@@ -1,0 +1,69 @@
+// Raw bytes against ASCII literals. A literal's characters are 16 bits wide in memory, so its size in
+// bytes is `text.length << 1`; none of these functions allocates or reads outside [ptr, ptr + length).
+
+/** Whether the bytes start with `text` (ASCII). */
+export function startsWith(ptr: usize, length: i32, text: string): bool {
+  const size = text.length;
+  if (length < size) return false;
+  const literal = changetype<usize>(text);
+  for (let i = 0; i < size; i++) {
+    if (<u16>load<u8>(ptr + <usize>i) != load<u16>(literal + ((<usize>i) << 1))) return false;
+  }
+  return true;
+}
+
+/** Whether the bytes are exactly `text` (ASCII). */
+export function equalsText(ptr: usize, length: i32, text: string): bool {
+  return length == text.length && startsWith(ptr, length, text);
+}
+
+/** Whether the bytes are `text` (ASCII) when letters of either case count as the same. */
+export function equalsIgnoreCase(ptr: usize, length: i32, text: string): bool {
+  if (length != text.length) return false;
+  const literal = changetype<usize>(text);
+  for (let i = 0; i < length; i++) {
+    const byte = lower(load<u8>(ptr + <usize>i));
+    if (byte != lower(<u8>load<u16>(literal + ((<usize>i) << 1)))) return false;
+  }
+  return true;
+}
+
+/** The ASCII letter in lower case; any other byte as it is. */
+export function lower(byte: u8): u8 {
+  return byte - 0x41 < 26 ? byte | 0x20 : byte;
+}
+
+/** A letter, digit or underscore, as `\w` of a regular expression. */
+export function isWord(byte: u8): bool {
+  return isDigit(byte) || (byte | 0x20) - 0x61 < 26 || byte == 0x5f;
+}
+
+/** An ASCII digit. */
+export function isDigit(byte: u8): bool {
+  return byte - 0x30 < 10;
+}
+
+/** An ASCII blank: space, tab, LF, VT, FF, CR. */
+export function isSpace(byte: u8): bool {
+  return byte == 0x20 || byte - 9 < 5;
+}
+
+/**
+ * The decimal number that the bytes spell (digits only, no sign), or -1 when they are no number.
+ * Larger numbers than an i32 holds come back as i32.MAX_VALUE.
+ */
+export function parseDecimal(ptr: usize, length: i32): i32 {
+  if (length <= 0) return -1;
+  let value: i64 = 0;
+  for (let i = 0; i < length; i++) {
+    const byte = load<u8>(ptr + <usize>i);
+    if (!isDigit(byte)) return -1;
+    value = addDigit(value, byte);
+  }
+  return <i32>min<i64>(value, <i64>i32.MAX_VALUE);
+}
+
+/** `value` with one more decimal digit; stays put once it is past any i32, so it can't overflow. */
+export function addDigit(value: i64, digit: u8): i64 {
+  return value > <i64>u32.MAX_VALUE ? value : value * 10 + <i64>(digit - 0x30);
+}
