@@ -1,0 +1,150 @@
+import type { Server as HttpServer } from "node:http";
+import type { ServerDuplexStream } from "@grpc/grpc-js";
+import grpc from "@grpc/grpc-js";
+import type { Logger } from "pino";
+import type { ServiceConfig } from "./config.js";
+import { CountRole } from "./count/role.js";
+import { Health } from "./health.js";
+import { createHttpServer } from "./http.js";
+import type { ProcessingRequest, ProcessingResponse } from "./messages.js";
+import { loadExternalProcessor, loadHealth } from "./protos.js";
+import { RewriteRole } from "./rewrite/role.js";
+import type { Role } from "./role.js";
+import { ProcessingStream } from "./stream.js";
+import { createLog } from "./telemetry/log.js";
+import { TokenCounter } from "./tokens/counter.js";
+import { Families } from "./tokens/families.js";
+
+/** gRPC initial metadata that tells which job a stream is for. */
+export const ROLE_HEADER = "x-llm-breaker-role";
+
+/** Room for the largest body plus its frame; a larger message fails that stream only. */
+const FRAME_BYTES = 1_048_576;
+
+/** An address can't be listened on; the message names the setting. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+export interface Service {
+  /** host:port as bound, also when the config asked for port 0. */
+  readonly grpcAddress: string;
+  readonly httpAddress: string;
+  /** Refuses new work, lets open streams finish within `drainTimeout`, then cuts them. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Loads the vocabularies (1.5–2 s, blocking), then listens. Resolves when both ports serve.
+ * @throws ConfigError for a bad vocabulary, ListenError for a port that can't be had.
+ */
+export async function startService(config: ServiceConfig): Promise<Service> {
+  const log = createLog(config.log.level);
+  const startedAt = performance.now();
+  const families = Families.load(config);
+  const counter = new TokenCounter((model) => families.find(model), config.tokens);
+  const roles = new Map<string, Role>([
+    ["count", new CountRole(counter, config.tokens)],
+    ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
+  ]);
+  const health = new Health();
+  const grpcServer = createGrpcServer(config, roles, health, log);
+  const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc);
+  const httpServer = createHttpServer(() => health.serving);
+  const httpAddress = await listenHttp(httpServer, config.listen.http).catch((cause: unknown) => {
+    grpcServer.forceShutdown();
+    throw cause;
+  });
+  log.info({ grpcAddress, httpAddress, startMs: Math.round(performance.now() - startedAt) }, "started");
+  let closing: Promise<void> | undefined;
+  return {
+    grpcAddress,
+    httpAddress,
+    close() {
+      closing ??= drain(grpcServer, httpServer, health, config.drainTimeout, log);
+      return closing;
+    },
+  };
+}
+
+function createGrpcServer(
+  config: ServiceConfig,
+  roles: ReadonlyMap<string, Role>,
+  health: Health,
+  log: Logger,
+): grpc.Server {
+  const server = new grpc.Server({ "grpc.max_receive_message_length": config.maxBodyBytes + FRAME_BYTES });
+  server.addService(loadHealth(), health.implementation);
+  server.addService(loadExternalProcessor(), {
+    Process(call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) {
+      const name = String(call.metadata.get(ROLE_HEADER)[0] ?? "");
+      const role = roles.get(name);
+      if (role === undefined)
+        log.warn({ role: name.slice(0, 40) }, `unknown ${ROLE_HEADER}, stream is answered by CONTINUE`);
+      new ProcessingStream(call, role, log);
+    },
+  });
+  return server;
+}
+
+async function drain(
+  grpcServer: grpc.Server,
+  httpServer: HttpServer,
+  health: Health,
+  limitMs: number,
+  log: Logger,
+): Promise<void> {
+  log.info({ limitMs }, "draining");
+  health.drain();
+  let isCut = false;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(() => {
+      isCut = true;
+      grpcServer.forceShutdown();
+      resolve();
+    }, limitMs);
+    grpcServer.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  // /healthz answers 503 until here, so that a load balancer sees the drain.
+  httpServer.closeAllConnections();
+  await new Promise<void>((resolve) => httpServer.close(() => resolve()));
+  log[isCut ? "warn" : "info"](
+    { isCut },
+    isCut ? "drained, streams that were still open are cut" : "drained",
+  );
+}
+
+async function listenGrpc(server: grpc.Server, address: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (cause, port) => {
+      if (cause) reject(listenError("listen.grpc", address, cause));
+      else resolve(`${hostOf(address)}:${port}`);
+    });
+  });
+}
+
+async function listenHttp(server: HttpServer, address: string): Promise<string> {
+  const host = hostOf(address);
+  const port = Number(address.slice(host.length + 1));
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause) => reject(listenError("listen.http", address, cause)));
+    server.listen(port, host.replace(/^\[|\]$/g, ""), () => {
+      const bound = server.address();
+      resolve(`${host}:${typeof bound === "object" && bound ? bound.port : port}`);
+    });
+  });
+}
+
+function hostOf(address: string): string {
+  return address.slice(0, address.lastIndexOf(":"));
+}
+
+function listenError(field: string, address: string, cause: Error): ListenError {
+  return new ListenError(
+    `EXTPROC start: ${field} ${address} can't be listened on: ${cause.message}; free the port or set ${field} to another one`,
+    { cause },
+  );
+}
