@@ -13,6 +13,14 @@ export function currentTime(record: BackendRecord, now: u64): u64 {
 }
 
 /**
+ * Whether the clock really went back. Whoever only asks and gets a no (`tryAcquireProbe`) should then write the record
+ * back all the same, or each asker finds the old deadlines again. Never true of a monotonic clock.
+ */
+export function hasClockStepped(record: BackendRecord, now: u64): bool {
+  return now < record.clockMs && record.clockMs - now > CLOCK_STEP_MS;
+}
+
+/**
  * Tells the record the time and returns the time to go by. Slightly late callers find that no time has passed. After a
  * real step back, every time in the record moves back with the clock, so that no wait gets longer than it was.
  */
@@ -22,8 +30,8 @@ export function advanceClock(record: BackendRecord, now: u64): u64 {
     record.clockMs = now;
     return now;
   }
+  if (!hasClockStepped(record, now)) return seen;
   const stepMs = seen - now;
-  if (stepMs <= CLOCK_STEP_MS) return seen;
   record.clockMs = now;
   record.stateSinceMs = subtractSaturating(record.stateSinceMs, stepMs);
   record.openUntilMs = subtractSaturating(record.openUntilMs, stepMs);

@@ -4,7 +4,7 @@ export class Stage {
   constructor(
     /** Share of eligible requests that are drawn, 0 to 100. */
     public percent: i32,
-    /** Canaries in flight at once over all workers; above `MAX_PERMITS` it is taken as `MAX_PERMITS`. */
+    /** Canaries in flight at once over all workers; moved into [1, `MAX_PERMITS`]. */
     public maxConcurrent: i32,
     /** Successes in a row that end the stage; below 1 it is taken as 1. */
     public successes: i32,

@@ -48,5 +48,5 @@ function currentStage(record: BackendRecord, config: BreakerConfig): Stage {
 }
 
 function maxConcurrent(stage: Stage): i32 {
-  return min(stage.maxConcurrent, MAX_PERMITS);
+  return clamp(stage.maxConcurrent, 1, MAX_PERMITS);
 }

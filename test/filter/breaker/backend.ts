@@ -1,0 +1,177 @@
+import {
+  isCanaryDrawn,
+  onOutcome,
+  onProbeOutcome,
+  permission,
+  releasePermit,
+  remainingWaitMs,
+  renewPermit,
+  tryAcquireCanary,
+  tryAcquireProbe,
+} from "../../../filter/breaker/breaker";
+import { BreakerConfig, Stage } from "../../../filter/breaker/config";
+import { Outcome } from "../../../filter/breaker/outcome";
+import {
+  BackendRecord,
+  bucketAt,
+  initRecord,
+  MAX_BUCKETS,
+  MAX_RECORD_SIZE,
+} from "../../../filter/breaker/record";
+
+/** A draw that every percentage above 0 takes, and one that only 100 % takes. */
+export const DRAWN: u32 = 0;
+export const NOT_DRAWN: u32 = u32.MAX_VALUE;
+
+/** One backend under simulated time, without jitter. */
+@final
+export class Backend {
+  record: BackendRecord = changetype<BackendRecord>(heap.alloc(<usize>MAX_RECORD_SIZE));
+  config: BreakerConfig = new BreakerConfig();
+  now: u64 = 1000000;
+
+  constructor(bucketCount: i32 = 30) {
+    this.config.slidingWindowSize = bucketCount;
+    initRecord(changetype<usize>(this.record), bucketCount, this.now);
+  }
+
+  /** Only the failure rate can open it. */
+  static withRateOnly(bucketCount: i32, minimumNumberOfCalls: i32, failureRateThreshold: i32): Backend {
+    const backend = new Backend(bucketCount);
+    backend.config.minimumNumberOfCalls = minimumNumberOfCalls;
+    backend.config.failureRateThreshold = failureRateThreshold;
+    backend.config.consecutiveFailuresThreshold = 0;
+    backend.config.outOfMemoryThreshold = 0;
+    return backend;
+  }
+
+  wait(durationMs: u64): this {
+    this.now += durationMs;
+    return this;
+  }
+
+  /** Files outcomes of the present generation without a permit; the last verdict. */
+  file(outcome: i32, times: i32 = 1): i32 {
+    let verdict = 0;
+    for (let i = 0; i < times; i++) {
+      verdict = onOutcome(this.record, this.config, this.now, this.record.generation, 0, outcome, 0);
+    }
+    return verdict;
+  }
+
+  finish(generation: u32, permitId: u32, outcome: i32): i32 {
+    return onOutcome(this.record, this.config, this.now, generation, permitId, outcome, 0);
+  }
+
+  /** Takes a permit and ends with this outcome; the verdict, or -1 when no permit was to be had. */
+  canary(outcome: i32): i32 {
+    const generation = this.record.generation;
+    const id = this.acquire();
+    return id === 0 ? -1 : this.finish(generation, id, outcome);
+  }
+
+  acquire(): u32 {
+    return tryAcquireCanary(this.record, this.config, this.now);
+  }
+
+  renew(id: u32): bool {
+    return renewPermit(this.record, this.config, id, this.now);
+  }
+
+  release(id: u32): bool {
+    return releasePermit(this.record, id);
+  }
+
+  isDrawn(random: u32): bool {
+    return isCanaryDrawn(this.record, this.config, this.now, random);
+  }
+
+  permission(): i32 {
+    return permission(this.record, this.now);
+  }
+
+  remainingWaitMs(): u64 {
+    return remainingWaitMs(this.record, this.now);
+  }
+
+  probe(owner: u64): bool {
+    return tryAcquireProbe(this.record, this.config, this.now, owner);
+  }
+
+  probeOutcome(owner: u64, success: bool): i32 {
+    return onProbeOutcome(this.record, this.config, this.now, owner, success, 0);
+  }
+
+  stages(first: Stage, second: Stage): this {
+    this.config.stages = [first, second];
+    return this;
+  }
+
+  /** From CLOSED to OPEN by a dead engine. */
+  open(): this {
+    this.file(Outcome.ENGINE_FATAL);
+    return this;
+  }
+
+  /** From CLOSED or OPEN to the ramp's first stage, through a probe that owner 1 sends. */
+  ramp(): this {
+    this.open();
+    this.now = max(this.now, this.record.openUntilMs);
+    this.probe(1);
+    this.probeOutcome(1, true);
+    return this;
+  }
+
+  /** From the ramp to CLOSED, canary by canary. */
+  close(): this {
+    for (let i = 0; i < 1000 && this.record.state !== 0; i++) this.canary(Outcome.SUCCESS);
+    return this;
+  }
+
+  calls(): u32 {
+    return this.record.totalSuccesses + this.record.totalFailures;
+  }
+}
+
+/** Whether every running total is the sum of its buckets. */
+export function totalsMatchBuckets(record: BackendRecord): bool {
+  let successes: u64 = 0;
+  let failures: u64 = 0;
+  let weightedFailures: u64 = 0;
+  let backpressure: u64 = 0;
+  let outOfMemory: u64 = 0;
+  for (let i = 0; i < min(record.bucketCount, MAX_BUCKETS); i++) {
+    const bucket = bucketAt(record, i);
+    successes += bucket.successes;
+    failures += bucket.failures;
+    weightedFailures += bucket.weightedFailures;
+    backpressure += bucket.backpressure;
+    outOfMemory += bucket.outOfMemory;
+  }
+  return (
+    successes === record.totalSuccesses &&
+    failures === record.totalFailures &&
+    weightedFailures === record.totalWeightedFailures &&
+    backpressure === record.totalBackpressure &&
+    outOfMemory === record.totalOutOfMemory
+  );
+}
+
+/** xorshift64: the same sequence on every run. */
+@final
+export class Xorshift {
+  constructor(private state: u64) {}
+
+  next(): u64 {
+    let x = this.state;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    this.state = x;
+    return x;
+  }
+
+  below(limit: u32): u32 {
+    return <u32>((this.next() >> 32) % limit);
+  }
+}

@@ -1,0 +1,159 @@
+import { Outcome } from "../../../filter/breaker/outcome";
+import { initRecord } from "../../../filter/breaker/record";
+import { advanceWindow, countedCalls, fileOutcome } from "../../../filter/breaker/window";
+import { Backend, totalsMatchBuckets, Xorshift } from "./backend";
+
+let backend: Backend = new Backend();
+
+function file(outcome: i32, times: i32 = 1): void {
+  for (let i = 0; i < times; i++) fileOutcome(backend.record, outcome, backend.now);
+}
+
+function calls(): u64 {
+  advanceWindow(backend.record, backend.now);
+  return countedCalls(backend.record);
+}
+
+describe("the sliding window", () => {
+  beforeEach(() => {
+    backend = new Backend(10);
+  });
+
+  it("is empty at first", () => {
+    expect(calls()).toBe(0);
+    expect(totalsMatchBuckets(backend.record)).toBe(true);
+  });
+
+  it("files each class of outcome in its own count", () => {
+    file(Outcome.SUCCESS, 3);
+    file(Outcome.FAILURE, 2);
+    file(Outcome.ENGINE_FATAL);
+    file(Outcome.OUT_OF_MEMORY);
+    file(Outcome.BACKPRESSURE, 5);
+    file(Outcome.NEUTRAL, 7);
+    expect(backend.record.totalSuccesses).toBe(3);
+    expect(backend.record.totalFailures).toBe(4);
+    expect(backend.record.totalWeightedFailures).toBe(400);
+    expect(backend.record.totalOutOfMemory).toBe(1);
+    expect(backend.record.totalBackpressure).toBe(5);
+    expect(calls()).toBe(7);
+  });
+
+  it("keeps a call for as many seconds as it has buckets, less the one that fills", () => {
+    file(Outcome.SUCCESS);
+    backend.wait(9999);
+    expect(calls()).toBe(1);
+    backend.wait(1);
+    expect(calls()).toBe(0);
+  });
+
+  it("forgets second by second as it wraps, over many turns of the ring", () => {
+    for (let second = 0; second < 57; second++) {
+      file(Outcome.FAILURE, 2);
+      expect(calls()).toBe(<u64>min(second + 1, 10) * 2);
+      expect(totalsMatchBuckets(backend.record)).toBe(true);
+      backend.wait(1000);
+    }
+  });
+
+  it("clears every expired bucket after a gap, not one per call", () => {
+    for (let second = 0; second < 10; second++) {
+      file(Outcome.FAILURE);
+      backend.wait(1000);
+    }
+    backend.wait(5000);
+    file(Outcome.SUCCESS);
+    expect(backend.record.totalFailures).toBe(4);
+    expect(backend.record.totalSuccesses).toBe(1);
+    expect(totalsMatchBuckets(backend.record)).toBe(true);
+  });
+
+  it("is empty after being idle for exactly its length, and for days", () => {
+    file(Outcome.FAILURE, 9);
+    backend.wait(10000);
+    expect(calls()).toBe(0);
+    file(Outcome.FAILURE, 9);
+    backend.wait(3 * 24 * 3600 * 1000);
+    expect(calls()).toBe(0);
+    expect(totalsMatchBuckets(backend.record)).toBe(true);
+  });
+
+  it("keeps its one-second grid over a long gap", () => {
+    backend.wait(25300);
+    file(Outcome.SUCCESS);
+    backend.wait(700);
+    file(Outcome.FAILURE);
+    backend.wait(9000);
+    expect(calls()).toBe(1);
+  });
+
+  it("takes a clock that goes back as no time passed", () => {
+    backend.wait(5000);
+    file(Outcome.FAILURE, 3);
+    backend.now -= 4000;
+    file(Outcome.FAILURE);
+    expect(calls()).toBe(4);
+    backend.now += 4000;
+    expect(calls()).toBe(4);
+    expect(totalsMatchBuckets(backend.record)).toBe(true);
+  });
+
+  it("works with one bucket and with the most", () => {
+    initRecord(changetype<usize>(backend.record), 1, backend.now);
+    file(Outcome.SUCCESS, 2);
+    expect(calls()).toBe(2);
+    backend.wait(1000);
+    expect(calls()).toBe(0);
+    initRecord(changetype<usize>(backend.record), 120, backend.now);
+    file(Outcome.SUCCESS);
+    backend.wait(119999);
+    expect(calls()).toBe(1);
+    backend.wait(1);
+    expect(calls()).toBe(0);
+  });
+
+  it("stays full rather than wrapping when a count can grow no more", () => {
+    file(Outcome.FAILURE);
+    file(Outcome.SUCCESS);
+    backend.record.totalSuccesses = u32.MAX_VALUE;
+    backend.record.totalFailures = u32.MAX_VALUE;
+    file(Outcome.SUCCESS);
+    file(Outcome.FAILURE);
+    expect(backend.record.totalSuccesses).toBe(u32.MAX_VALUE);
+    expect(backend.record.totalFailures).toBe(u32.MAX_VALUE);
+    expect(calls()).toBe(2 * <u64>u32.MAX_VALUE);
+  });
+
+  it("agrees with a list of all calls that is counted anew each time", () => {
+    const random = new Xorshift(88172645463325);
+    const origin = backend.now;
+    const seconds: u64[] = [];
+    const outcomes: i32[] = [];
+    let disagreements = 0;
+    for (let step = 0; step < 4000; step++) {
+      backend.wait(random.below(50) === 0 ? random.below(15000) : random.below(300));
+      const outcome = <i32>random.below(6);
+      seconds.push((backend.now - origin) / 1000);
+      outcomes.push(outcome);
+      file(outcome);
+      const oldest = <i64>seconds[step] - 9;
+      let successes: u32 = 0;
+      let failures: u32 = 0;
+      let backpressure: u32 = 0;
+      for (let i = step; i >= 0 && <i64>seconds[i] >= oldest; i--) {
+        if (outcomes[i] === Outcome.SUCCESS) successes++;
+        else if (outcomes[i] < Outcome.BACKPRESSURE) failures++;
+        else if (outcomes[i] === Outcome.BACKPRESSURE) backpressure++;
+      }
+      if (
+        successes !== backend.record.totalSuccesses ||
+        failures !== backend.record.totalFailures ||
+        backpressure !== backend.record.totalBackpressure ||
+        !totalsMatchBuckets(backend.record)
+      ) {
+        disagreements++;
+      }
+    }
+    expect(disagreements).toBe(0);
+  });
+});
