@@ -19,8 +19,12 @@ export interface Load {
   readonly records: readonly CallRecord[];
   readonly started: number;
   readonly inFlight: number;
+  /** What the callers used to prove who they are, one per call. */
+  readonly credentials: readonly string[];
   /** Stops sending; resolves when every caller has ended. */
   stop(): Promise<readonly CallRecord[]>;
+  /** Stops sending and hangs up on what still runs. */
+  abandon(): Promise<void>;
 }
 
 /**
@@ -40,10 +44,13 @@ export function startLoad(settings: LoadSettings): Load {
   const records: CallRecord[] = [];
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
+  const credentials: string[] = [];
   let started = 0;
 
   const send = (): void => {
-    const done = sendCall(target, nextCall(shapes, mix, started++)).then((record) => {
+    const call = nextCall(shapes, mix, started++);
+    credentials.push(call.credential);
+    const done = sendCall(target, call).then((record) => {
       records.push(record);
       running.delete(done);
     });
@@ -60,6 +67,7 @@ export function startLoad(settings: LoadSettings): Load {
   const pumping = pump();
   return {
     records,
+    credentials,
     get started() {
       return started;
     },
@@ -72,6 +80,12 @@ export function startLoad(settings: LoadSettings): Load {
       await Promise.all(running);
       target.agent.destroy();
       return records;
+    },
+    async abandon() {
+      stopping.abort();
+      await pumping;
+      target.agent.destroy();
+      await Promise.all(running);
     },
   };
 }

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { Server as NetServer } from "node:net";
 import { monotonicMs } from "../clock.js";
 import { between, type Random } from "../random.js";
 import { type Arrival, ArrivalLog } from "./arrivals.js";
@@ -13,7 +12,7 @@ import {
 } from "./error-bodies.js";
 import { type Condition, type Fault, FaultBoard } from "./faults.js";
 import { answerStreamed, answerWhole, type Turn } from "./generation.js";
-import { listen } from "./listen.js";
+import { listen, stopListening } from "./listen.js";
 import { EngineMetrics } from "./metrics.js";
 import { askedTokens, isProbe } from "./prompt.js";
 import { Scheduler } from "./scheduler.js";
@@ -75,8 +74,7 @@ export class Backend {
     const lagMs = this.#board.end(monotonicMs());
     const condition = this.condition;
     if (condition.state === "recovering" && condition.refuses) {
-      // Only the listener closes; a request on a live connection is counted and then cut, so that no count is lost.
-      NetServer.prototype.close.call(this.#server);
+      stopListening(this.#server);
       this.#reopening = setTimeout(() => this.#reopen(), lagMs);
     }
     return lagMs;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 
 /** A port could not be taken. The message names the port and what to do. */
 export class PortBusyError extends Error {
@@ -29,4 +29,12 @@ export async function listen(server: Server, port: number, purpose: string): Pro
     throw error;
   }
   return (server.address() as AddressInfo).port;
+}
+
+/**
+ * Refuses new connections and leaves the live ones alone, which http's own `close` does not: an idle one that it cuts while
+ * Envoy sends on it would be a request that only Envoy counts. `listen` opens the port again.
+ */
+export function stopListening(server: Server): void {
+  NetServer.prototype.close.call(server);
 }

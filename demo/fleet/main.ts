@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
+import { findRepoRoot } from "../../extproc/root.js";
 import { type FleetSettings, startFleet } from "./fleet.js";
 import { PortBusyError } from "./listen.js";
 import { type BackendSettings, demoBackends } from "./settings.js";
+import { loadPromptCounter } from "./tokenizer.js";
 
 const USAGE = `Usage: node build/js/demo/fleet/main.js [--backend name:port:model[:key]]… [--admin 9110] [--seed 1]
 Without --backend it runs gpu on 9101, small on 9102 and public on 9103.`;
@@ -32,6 +34,7 @@ async function main(): Promise<void> {
     backends: values.backend?.map(parseBackend) ?? demoBackends(),
     adminPort: Number(values.admin),
     seed: Number(values.seed),
+    countPromptTokens: loadPromptCounter(findRepoRoot()),
   };
   const fleet = await startFleet(settings);
   for (const [name, backend] of fleet.backends) {

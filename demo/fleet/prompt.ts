@@ -7,7 +7,8 @@ export function promptText(body: ChatBody): string {
   return (body.messages ?? []).map((message) => contentText(message.content)).join("\n");
 }
 
-function contentText(content: unknown): string {
+/** The text of a message content: a string, or the text parts of a list. */
+export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content

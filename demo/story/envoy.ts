@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { type Child, startChild, waitUntilReady } from "./children.js";
+import { parseTransition, type Transition } from "./transitions.js";
+
+export interface EnvoySettings {
+  readonly binary: string;
+  readonly repoRoot: string;
+  readonly logFolder: string;
+  /** Path from the repository's root. */
+  readonly config: string;
+  readonly concurrency: number;
+  readonly adminPort: number;
+  readonly onTransition: (transition: Transition) => void;
+}
+
+/** Starts Envoy from the repository's root, as the YAML's relative paths want it, and waits until it serves. */
+export async function startEnvoy(settings: EnvoySettings): Promise<Child> {
+  const logFile = join(settings.logFolder, "envoy.log");
+  const child = await startChild({
+    name: "Envoy",
+    command: settings.binary,
+    args: [
+      ...[
+        "--config-path",
+        settings.config,
+        "--concurrency",
+        String(settings.concurrency),
+        "--disable-hot-restart",
+      ],
+      ...["--log-level", "warning", "--component-log-level", "wasm:info"],
+    ],
+    cwd: settings.repoRoot,
+    logFile,
+    onLine: (line) => {
+      const transition = parseTransition(line);
+      if (transition !== undefined) settings.onTransition(transition);
+    },
+  });
+  const ready = async (): Promise<boolean> => (await fetch(adminUrl(settings.adminPort, "/ready"))).ok;
+  try {
+    await waitUntilReady(child, "Envoy", logFile, ready);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  return child;
+}
+
+function adminUrl(port: number, path: string): string {
+  return `http://127.0.0.1:${port}${path}`;
+}
+
+/** `upstream_rq_total` of each of the clusters; 0 for a cluster that Envoy does not know. */
+export async function upstreamRequests(
+  adminPort: number,
+  clusters: readonly string[],
+): Promise<Map<string, number>> {
+  const filter = `^cluster\\.(${clusters.join("|")})\\.upstream_rq_total$`;
+  const answer = await fetch(adminUrl(adminPort, `/stats?filter=${encodeURIComponent(filter)}`));
+  const totals = new Map(clusters.map((cluster) => [cluster, 0]));
+  for (const line of (await answer.text()).split("\n")) {
+    const match = /^cluster\.(.+)\.upstream_rq_total: (\d+)$/.exec(line);
+    if (match?.[1] !== undefined) totals.set(match[1], Number(match[2]));
+  }
+  return totals;
+}

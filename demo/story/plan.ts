@@ -1,0 +1,42 @@
+import type { Mix } from "../load/mix.js";
+import { DEMO_MIX } from "../load/mix.js";
+import { seededRandom } from "../random.js";
+
+/** How long each part of the story lasts, and the load during it. */
+export interface Plan {
+  readonly perSecond: number;
+  readonly mix: Mix;
+  /** Healthy traffic before the fault; moved by the seed. */
+  readonly healthyMs: number;
+  readonly faultMs: number;
+  /** The breaker must have opened this long after the fault began, or the story goes on without it. */
+  readonly openLimitMs: number;
+  /** The breaker must have closed this long after the fault ended. */
+  readonly recoverLimitMs: number;
+  /** Healthy traffic after the recovery. */
+  readonly tailMs: number;
+}
+
+/** llama.cpp on two CPU cores: four slots of 1024 tokens, about 100 tokens a second in all. */
+const REAL_MIX: Mix = {
+  ...DEMO_MIX,
+  shortWords: [6, 40],
+  longWords: [180, 260],
+  completionsShare: 0,
+  maxTokens: [8, 16, 24],
+};
+
+/** The seed moves the moment of the fault by up to 3 s either way. */
+export function planStory(options: { seed: number; real: boolean; quick: boolean }): Plan {
+  const shift = (seededRandom(options.seed * 31 + 7)() - 0.5) * 6000;
+  const plan: Plan = {
+    perSecond: options.real ? 4 : 25,
+    mix: options.real ? REAL_MIX : DEMO_MIX,
+    healthyMs: Math.round(12_000 + shift),
+    faultMs: options.real ? 8000 : 15_000,
+    openLimitMs: 20_000,
+    recoverLimitMs: 120_000,
+    tailMs: 10_000,
+  };
+  return options.quick ? { ...plan, healthyMs: plan.healthyMs / 3, faultMs: 4000, tailMs: 3000 } : plan;
+}
