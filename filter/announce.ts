@@ -1,0 +1,59 @@
+// Tells operators of every transition: one log line with its cause, the state's gauge, the counters.
+import { VERDICT_LATE } from "./breaker/breaker";
+import { BackendRecord } from "./breaker/record";
+import { Cause, causeName, State, stateName } from "./breaker/state";
+import { Level, log } from "./host/log";
+import { defineCounter, defineGauge, increment, record as recordMetric } from "./host/metrics";
+import { Backend, BackendMetrics } from "./policy/policy";
+
+/** Defines a backend's Envoy stats in this VM; the host gives equal names one stat for the whole process. */
+export function defineMetrics(backend: Backend): void {
+  const prefix = "llm_breaker." + backend.alias + ".";
+  const metrics: BackendMetrics = backend.metrics;
+  metrics.state = defineGauge(prefix + "state");
+  metrics.permitted = defineCounter(prefix + "permitted");
+  metrics.refused = defineCounter(prefix + "refused");
+  metrics.success = defineCounter(prefix + "outcome.success");
+  metrics.failure = defineCounter(prefix + "outcome.failure");
+  metrics.backpressure = defineCounter(prefix + "outcome.backpressure");
+  metrics.neutral = defineCounter(prefix + "outcome.neutral");
+  metrics.late = defineCounter(prefix + "outcome.late");
+  metrics.canaries = defineCounter(prefix + "canaries");
+  metrics.probes = defineCounter(prefix + "probes");
+  metrics.opened = defineCounter(prefix + "opened");
+  metrics.closed = defineCounter(prefix + "closed");
+  metrics.lostUpdates = defineCounter(prefix + "lost_updates");
+  metrics.holdOverflow = defineCounter(prefix + "hold_overflow");
+}
+
+/** Reports a verdict after its compare-and-swap went through; silent when nothing changed. */
+export function announce(backend: Backend, from: i32, record: BackendRecord, verdict: i32, now: u64): void {
+  if ((verdict & VERDICT_LATE) != 0) increment(backend.metrics.late);
+  const cause = verdict & 0xff;
+  if (cause == Cause.NONE) return;
+  recordMetric(backend.metrics.state, record.state);
+  if (record.state == State.OPEN && cause != Cause.PROBE_ABANDONED) increment(backend.metrics.opened);
+  if (record.state == State.CLOSED) increment(backend.metrics.closed);
+  log(
+    Level.WARN,
+    'llm.breaker transition {"backend":"' +
+      backend.alias +
+      '","from":"' +
+      stateName(from) +
+      '","to":"' +
+      stateName(record.state) +
+      '","cause":"' +
+      causeName(cause) +
+      '","stage":' +
+      record.stage.toString() +
+      ',"generation":' +
+      record.generation.toString() +
+      ',"openings":' +
+      record.openings.toString() +
+      ',"waitMs":' +
+      (record.state == State.OPEN && record.openUntilMs > now ? record.openUntilMs - now : 0).toString() +
+      ',"atMs":' +
+      now.toString() +
+      "}",
+  );
+}

@@ -1,0 +1,58 @@
+// Which tier may answer: asked by the gate for a new request and by admit once a canary's size is known.
+import { isCanaryDrawn, Permission, permission, remainingWaitMs } from "./breaker/breaker";
+import { BackendRecord } from "./breaker/record";
+import { random32 } from "./host/clock";
+import { increment } from "./host/metrics";
+import { isServiceUp } from "./heartbeat";
+import { Backend, Chain, Policy } from "./policy/policy";
+import { readRecord } from "./records";
+
+/** The tier chosen, or -1 when none is permitted. */
+export let chosenTier: i32 = -1;
+export let chosenGeneration: u32 = 0;
+/** A half-open tier before the chosen one that this request was drawn for, or -1. */
+export let drawnTier: i32 = -1;
+/** The shortest remaining wait of the tiers that refused, in milliseconds. */
+export let shortestWaitMs: u64 = 0;
+
+/**
+ * Walks the tiers in order to the first one that permits. On the way it notes a half-open tier that drew this request;
+ * whether the request is small enough to be its canary is for the caller to find out. O(tiers).
+ */
+export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64): void {
+  chosenTier = -1;
+  drawnTier = -1;
+  shortestWaitMs = u64.MAX_VALUE;
+  for (let i = 0; i < chain.tiers.length; i++) {
+    const backend = unchecked(chain.tiers[i]);
+    if (!canServe(policy, backend, promptTokens)) continue;
+    const ptr = readRecord(backend, now);
+    if (ptr == 0) continue;
+    const record = changetype<BackendRecord>(ptr);
+    const allowed = permission(record, now);
+    if (allowed == Permission.PERMITTED) {
+      chosenTier = i;
+      chosenGeneration = record.generation;
+      return;
+    }
+    increment(backend.metrics.refused);
+    shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, now));
+    if (allowed != Permission.CANARY_ONLY || drawnTier >= 0) continue;
+    if (isCanaryDrawn(record, backend.breaker, now, random32())) drawnTier = i;
+  }
+  if (shortestWaitMs == u64.MAX_VALUE) shortestWaitMs = 0;
+}
+
+/** Whether a prompt of this size (-1 = not known) and our service's health let the backend serve a request at all. */
+export function canServe(policy: Policy, backend: Backend, promptTokens: i32): bool {
+  if (backend.contextWindow > 0 && promptTokens > backend.contextWindow) return false;
+  return !backend.rewritesBody || isServiceUp(policy);
+}
+
+/** The generation of a backend that permits an attempt now, or 0 when it does not. Half-open is no failover target. */
+export function permittedGeneration(backend: Backend, now: u64): u32 {
+  const ptr = readRecord(backend, now);
+  if (ptr == 0) return 0;
+  const record = changetype<BackendRecord>(ptr);
+  return permission(record, now) == Permission.PERMITTED ? record.generation : 0;
+}

@@ -1,0 +1,97 @@
+// One walk over a request's headers: what a client may not say is removed, what an attempt may change is saved.
+import { HeaderMap, Pairs, removeHeaderAt } from "../host/headers";
+import { finishPairs, pairsSize, putBytes, startPairs } from "../host/pairs-writer";
+import { writeFilterState } from "../host/properties";
+import { parseDecimal, Text } from "../host/text";
+import * as names from "../names";
+import { UNKNOWN } from "../request-record";
+
+const pairs: Pairs = new Pairs();
+const CONNECT = Text.of("CONNECT");
+
+/**
+ * Headers of Envoy's own that only describe the connection. Every other `x-envoy-*` header is an order to Envoy (retries,
+ * timeouts, statistics), which a mesh's listener may obey from a client (traps.md 17).
+ */
+const HARMLESS: Text[] = [
+  Text.of("x-envoy-external-address"),
+  Text.of("x-envoy-internal"),
+  Text.of("x-envoy-peer-metadata"),
+  Text.of("x-envoy-downstream-service"),
+];
+
+/** Facts of the last {@link readRequestHeaders}. */
+export let isPost: bool = false;
+export let isHead: bool = false;
+export let isUpgrade: bool = false;
+export let isCoded: bool = false;
+export let contentLength: i32 = UNKNOWN;
+
+/** Reads, cleans and, when `saves`, keeps the original headers for later attempts. */
+export function readRequestHeaders(saves: bool): void {
+  isPost = false;
+  isHead = false;
+  isUpgrade = false;
+  isCoded = false;
+  contentLength = UNKNOWN;
+  if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
+  if (saves) startPairs();
+  while (pairs.next()) {
+    const name = pairs.name;
+    const length = pairs.nameLength;
+    if (isForbidden(name, length)) removeHeaderAt(HeaderMap.REQUEST, name, length);
+    else if (note(name, length) && saves) putBytes(name, length, pairs.value, pairs.valueLength);
+  }
+  if (!saves) return;
+  const original = finishPairs();
+  if (original != 0) writeFilterState(names.STATE_ORIGINAL, original, pairsSize());
+}
+
+function isForbidden(name: usize, length: i32): bool {
+  if (length < 8 || load<u8>(name) != 0x78) return false;
+  if (names.HEADER_PREFIX.isPrefixOf(name, length)) return true;
+  if (!names.ENVOY_PREFIX.isPrefixOf(name, length)) return false;
+  for (let i = 0; i < HARMLESS.length; i++) {
+    if (unchecked(HARMLESS[i]).isPrefixOf(name, length)) return false;
+  }
+  return true;
+}
+
+/** Takes a header's fact; true when an attempt may change the header, so that it is to be kept. */
+function note(name: usize, length: i32): bool {
+  switch (load<u8>(name)) {
+    case 0x3a: // ":"
+      if (names.METHOD.equals(name, length)) {
+        isPost = names.POST.equals(pairs.value, pairs.valueLength);
+        isHead = names.HEAD.equals(pairs.value, pairs.valueLength);
+        isUpgrade = CONNECT.equals(pairs.value, pairs.valueLength);
+        return false;
+      }
+      return names.PATH.equals(name, length) || names.AUTHORITY.equals(name, length);
+    case 0x61: // "a"
+      return (
+        names.AUTHORIZATION.equals(name, length) ||
+        names.ACCEPT_ENCODING.equals(name, length) ||
+        names.API_KEY.equals(name, length)
+      );
+    case 0x63: // "c"
+      return noteContent(name, length) || names.COOKIE.equals(name, length);
+    case 0x6f: // "o"
+      return names.OPENAI_PREFIX.isPrefixOf(name, length);
+    case 0x78: // "x"
+      return names.X_API_KEY.equals(name, length);
+    default:
+      return false;
+  }
+}
+
+function noteContent(name: usize, length: i32): bool {
+  if (names.CONTENT_LENGTH.equals(name, length)) {
+    const value = parseDecimal(pairs.value, pairs.valueLength);
+    contentLength = value > i32.MAX_VALUE ? i32.MAX_VALUE : <i32>value;
+    return true;
+  }
+  if (!names.CONTENT_ENCODING.equals(name, length)) return false;
+  isCoded = !names.IDENTITY.equals(pairs.value, pairs.valueLength);
+  return true;
+}

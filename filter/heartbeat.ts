@@ -1,0 +1,84 @@
+// Whether our own service lives. One elected VM asks it each second; all read the answer from shared data. Tiers whose
+// body must be rewritten are skipped while it is away, so that no backend gets a request made for another one.
+import { allocate } from "./host/arena";
+import { nowMs, secret64 } from "./host/clock";
+import { HeaderMap, readHeader } from "./host/headers";
+import { httpCall } from "./host/http-call";
+import { finishPairs, pairsSize, putText, startPairs } from "./host/pairs-writer";
+import { resultPtr, resultSize } from "./host/result";
+import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
+import { Text } from "./host/text";
+import { AUTHORITY, KEY_LEADER, KEY_SERVICE, METHOD, PATH, STATUS } from "./names";
+import { Policy } from "./policy/policy";
+
+const PERIOD_MS: u64 = 1000;
+const CALL_TIMEOUT_MS: u32 = 800;
+const STALE_AFTER_MS: u64 = 3000;
+const LEASE_MS: u64 = 2500;
+const REFRESH_MS: u64 = 200;
+const LEASE_SIZE: i32 = 16;
+
+const GET = Text.of("GET");
+const HEALTH_PATH = Text.of("/healthz");
+const SERVICE = Text.of("llm-breaker-service");
+const EMPTY = Text.of("");
+
+let self: u64 = 0;
+let call: u32 = 0;
+let nextBeatMs: u64 = 0;
+let lastSeenMs: u64 = 0;
+let readAtMs: u64 = 0;
+let startedMs: u64 = 0;
+
+/** True when the service answered lately, or when the policy names none; unknown counts as up at the very start. */
+export function isServiceUp(policy: Policy): bool {
+  if (!policy.serviceCluster) return true;
+  const now = nowMs();
+  if (startedMs == 0) startedMs = now;
+  if (now - readAtMs >= REFRESH_MS) {
+    readAtMs = now;
+    if (readShared(KEY_SERVICE) && resultSize() == 8) lastSeenMs = load<u64>(resultPtr());
+  }
+  return now < max<u64>(lastSeenMs, startedMs) + STALE_AFTER_MS;
+}
+
+/** Called on each tick of a gate's root: renews the leader's lease and asks for the service's health when it is ours. */
+export function beat(policy: Policy, now: u64): void {
+  const cluster = policy.serviceCluster;
+  if (!cluster || now < nextBeatMs || !isLeader(now)) return;
+  nextBeatMs = now + PERIOD_MS;
+  startPairs();
+  putText(METHOD, GET);
+  putText(PATH, HEALTH_PATH);
+  putText(AUTHORITY, SERVICE);
+  const headers = finishPairs();
+  if (headers != 0) call = httpCall(cluster, headers, pairsSize(), EMPTY, CALL_TIMEOUT_MS);
+}
+
+/** Takes the answer of a beat; false when the call was not one. */
+export function onBeat(token: u32): bool {
+  if (token == 0 || token != call) return false;
+  call = 0;
+  const isOk =
+    readHeader(HeaderMap.CALL_RESPONSE, STATUS) && resultSize() == 3 && load<u8>(resultPtr()) == 0x32;
+  if (!isOk) return true;
+  const value = allocate(8);
+  if (value == 0) return true;
+  store<u64>(value, nowMs());
+  writeShared(KEY_SERVICE, value, 8, 0);
+  return true;
+}
+
+/** One VM of the process at a time: a lease {holder, end} that a hung or removed VM loses. */
+function isLeader(now: u64): bool {
+  if (self == 0) self = secret64() | 1;
+  const lease = allocate(LEASE_SIZE);
+  if (lease == 0) return false;
+  store<u64>(lease, self);
+  store<u64>(lease, now + LEASE_MS, 8);
+  if (!readShared(KEY_LEADER)) return createShared(KEY_LEADER, lease, LEASE_SIZE);
+  if (resultSize() != LEASE_SIZE) return false;
+  const held = resultPtr();
+  if (load<u64>(held) != self && now < load<u64>(held, 8)) return false;
+  return writeShared(KEY_LEADER, lease, LEASE_SIZE, sharedCas());
+}

@@ -1,0 +1,64 @@
+// One walk over a response's headers: the facts that decide, and nothing of ours that a backend may have sent.
+import { HeaderMap, Pairs, removeHeaderAt } from "../host/headers";
+import { parseDecimal } from "../host/text";
+import * as names from "../names";
+
+const pairs: Pairs = new Pairs();
+
+export const enum Content {
+  OTHER,
+  JSON,
+  EVENTS,
+}
+
+/** Facts of the last {@link readResponseHeaders}; -1 = not known. */
+export let status: i32 = -1;
+export let contentLength: i64 = -1;
+export let content: Content = Content.OTHER;
+export let isCoded: bool = false;
+/** Seconds of Retry-After: -1 = no such header, a date counts as longer than anyone waits. */
+export let retryAfter: i64 = -1;
+
+const A_DATE: i64 = 86400;
+
+export function readResponseHeaders(): void {
+  status = -1;
+  contentLength = -1;
+  content = Content.OTHER;
+  isCoded = false;
+  retryAfter = -1;
+  if (!pairs.readHeaders(HeaderMap.RESPONSE)) return;
+  while (pairs.next()) note(pairs.name, pairs.nameLength);
+}
+
+function note(name: usize, length: i32): void {
+  switch (load<u8>(name)) {
+    case 0x3a: // ":"
+      if (names.STATUS.equals(name, length)) status = <i32>parseDecimal(pairs.value, pairs.valueLength);
+      return;
+    case 0x63: // "c"
+      noteContent(name, length);
+      return;
+    case 0x72: // "r"
+      if (!names.RETRY_AFTER.equals(name, length)) return;
+      retryAfter = parseDecimal(pairs.value, pairs.valueLength);
+      if (retryAfter < 0) retryAfter = A_DATE;
+      return;
+    case 0x78: // "x"
+      // A backend may neither force retries nor speak in our name.
+      if (names.HEADER_PREFIX.isPrefixOf(name, length)) removeHeaderAt(HeaderMap.RESPONSE, name, length);
+      return;
+    default:
+  }
+}
+
+function noteContent(name: usize, length: i32): void {
+  if (names.CONTENT_TYPE.equals(name, length)) {
+    if (names.EVENT_STREAM.isPrefixOf(pairs.value, pairs.valueLength)) content = Content.EVENTS;
+    else if (names.APPLICATION_JSON.isPrefixOf(pairs.value, pairs.valueLength)) content = Content.JSON;
+  } else if (names.CONTENT_LENGTH.equals(name, length)) {
+    contentLength = parseDecimal(pairs.value, pairs.valueLength);
+  } else if (names.CONTENT_ENCODING.equals(name, length)) {
+    isCoded = !names.IDENTITY.equals(pairs.value, pairs.valueLength);
+  }
+}

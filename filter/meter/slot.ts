@@ -1,0 +1,110 @@
+import { AnswerReader } from "../bytes/answer";
+import { Slot, SlotPool } from "../host/contexts";
+import { Backend, Chain, Policy } from "../policy/policy";
+import { REQUEST_SIZE, RequestRecord } from "../request-record";
+
+/** Where an attempt comes from, and so whether it is evidence. */
+export const enum Origin {
+  /** Neither the gate's mark nor a probe's nonce: a mirror, say. Nobody's evidence. */
+  UNMARKED,
+  USER,
+  PROBE,
+}
+
+export const enum Phase {
+  /** No response headers yet. */
+  WAITING,
+  /** Headers and bytes are kept back until the answer is worth passing on. */
+  HOLDING,
+  /** Bytes go to the client as they come. */
+  PASSING,
+  /** Judged: nothing that follows matters. */
+  DONE,
+}
+
+export const enum Reading {
+  NONE,
+  JSON,
+  EVENTS,
+  /** The body of an error status: only its message is wanted. */
+  ERROR,
+}
+
+/** One attempt. The request's record and the answer's reader follow in memory. */
+@unmanaged
+export class MeterSlot extends Slot {
+  /** Doubly linked list of live attempts, walked by the tick. */
+  next: usize;
+  previous: usize;
+  policy: usize;
+  chain: usize;
+  backend: usize;
+  startMs: u64;
+  requestEndMs: u64;
+  /** From when the wait for a first token counts: sent, on a ready connection. */
+  tokenClockMs: u64;
+  lastByteMs: u64;
+  renewedMs: u64;
+  generation: u32;
+  permit: u32;
+  status: i32;
+  /** Bytes of the held body that were read. */
+  scanned: i32;
+  passedBytes: i32;
+  origin: Origin;
+  phase: Phase;
+  reading: Reading;
+  tier: u8;
+  hasAnswerBody: bool;
+  sawRetryAfter: bool;
+  hasOwnCredentials: bool;
+}
+
+const REQUEST_OFFSET: usize = (offsetof<MeterSlot>() + 7) & ~7;
+const ANSWER_OFFSET: usize = REQUEST_OFFSET + <usize>((REQUEST_SIZE + 7) & ~7);
+
+export const meterSlots: SlotPool = new SlotPool(<i32>(ANSWER_OFFSET + offsetof<AnswerReader>() + 15) & ~15);
+
+export function requestOf(slot: MeterSlot): RequestRecord {
+  return changetype<RequestRecord>(changetype<usize>(slot) + REQUEST_OFFSET);
+}
+
+export function answerOf(slot: MeterSlot): AnswerReader {
+  return changetype<AnswerReader>(changetype<usize>(slot) + ANSWER_OFFSET);
+}
+
+// Policies are pinned while attempts point into them (Policy.uses), so these pointers stay good.
+
+export function policyOf(slot: MeterSlot): Policy {
+  return changetype<Policy>(slot.policy);
+}
+
+export function chainOf(slot: MeterSlot): Chain {
+  return changetype<Chain>(slot.chain);
+}
+
+export function backendOf(slot: MeterSlot): Backend {
+  return changetype<Backend>(slot.backend);
+}
+
+let first: usize = 0;
+
+export function firstAttempt(): usize {
+  return first;
+}
+
+export function linkAttempt(slot: MeterSlot): void {
+  const at = changetype<usize>(slot);
+  slot.next = first;
+  slot.previous = 0;
+  if (first != 0) changetype<MeterSlot>(first).previous = at;
+  first = at;
+}
+
+export function unlinkAttempt(slot: MeterSlot): void {
+  if (slot.previous != 0) changetype<MeterSlot>(slot.previous).next = slot.next;
+  else if (first == changetype<usize>(slot)) first = slot.next;
+  if (slot.next != 0) changetype<MeterSlot>(slot.next).previous = slot.previous;
+  slot.next = 0;
+  slot.previous = 0;
+}

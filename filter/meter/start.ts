@@ -1,0 +1,177 @@
+// The start of an attempt: who it is, for which backend, and the request as that backend is to see it.
+import { nowMs } from "../host/clock";
+import { addHeader, HeaderMap, Pairs, readHeader, removeHeader, removeHeaderAt, setHeader, setHeaderAt } from "../host/headers";
+import { readProperty } from "../host/properties";
+import { resultPtr, resultSize } from "../host/result";
+import { readShared } from "../host/shared-data";
+import { Text } from "../host/text";
+import * as names from "../names";
+import { findBackend, findPolicy } from "../policies";
+import { Policy } from "../policy/policy";
+import { permittedGeneration } from "../choose";
+import { loadRequest, namePtr, NO_TIER } from "../request-record";
+import { linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
+
+const KEY_BACKEND = Text.of("backend");
+const KEY_CREDENTIALS = Text.of("credentials");
+const KEY_HOST = Text.of("host");
+const KEY_PATH = Text.of("path");
+const OWN = Text.of("own");
+const INTERNAL = Text.of("x-envoy-internal");
+const EXPECTED_TIMEOUT = Text.of("x-envoy-expected-rq-timeout-ms");
+
+/** Single headers that an attempt may change, each restored or removed before the next one. `:path` always is there. */
+const RESTORED: Text[] = [
+  names.PATH,
+  names.AUTHORITY,
+  names.AUTHORIZATION,
+  names.X_API_KEY,
+  names.API_KEY,
+  names.CONTENT_LENGTH,
+  names.CONTENT_ENCODING,
+];
+
+/** A caller's secrets: never for a backend that has credentials of its own. */
+const CREDENTIALS: Text[] = [names.AUTHORIZATION, names.X_API_KEY, names.API_KEY, names.COOKIE];
+
+const pairs: Pairs = new Pairs();
+const originals: Pairs = new Pairs();
+
+let hostPtr: usize = 0;
+let hostLength: i32 = 0;
+let pathPtr: usize = 0;
+let pathLength: i32 = 0;
+let aliasPtr: usize = 0;
+let aliasLength: i32 = 0;
+
+export function startAttempt(slot: MeterSlot): void {
+  slot.startMs = nowMs();
+  slot.tier = NO_TIER;
+  slot.hasOwnCredentials = readCluster();
+  const request = requestOf(slot);
+  if (loadRequest(request)) bindUser(slot);
+  else bindProbe(slot);
+  if (slot.origin == Origin.USER && request.failedAttempts > 0) restoreOriginal();
+  rewriteHead(slot);
+  if (slot.origin != Origin.UNMARKED) linkAttempt(slot);
+}
+
+/** Reads the cluster's metadata in one call; true when the backend has credentials of its own. */
+function readCluster(): bool {
+  hostLength = 0;
+  pathLength = 0;
+  aliasLength = 0;
+  let isOwn = false;
+  if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
+    pairs.open(resultPtr(), resultSize());
+    while (pairs.next()) {
+      if (KEY_BACKEND.equals(pairs.name, pairs.nameLength)) {
+        aliasPtr = pairs.value;
+        aliasLength = pairs.valueLength;
+      } else if (KEY_HOST.equals(pairs.name, pairs.nameLength)) {
+        hostPtr = pairs.value;
+        hostLength = pairs.valueLength;
+      } else if (KEY_PATH.equals(pairs.name, pairs.nameLength)) {
+        pathPtr = pairs.value;
+        pathLength = pairs.valueLength;
+      } else if (KEY_CREDENTIALS.equals(pairs.name, pairs.nameLength)) {
+        isOwn = OWN.equals(pairs.value, pairs.valueLength);
+      }
+    }
+  }
+  if (aliasLength == 0 && readProperty(names.PROPERTY_CLUSTER_NAME)) {
+    aliasPtr = resultPtr();
+    aliasLength = resultSize();
+  }
+  return isOwn;
+}
+
+/** Ties the attempt to the policy it was admitted under and to the tier that really runs, which is the cluster's. */
+function bindUser(slot: MeterSlot): void {
+  const request = requestOf(slot);
+  const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
+  if (!policy || <i32>request.chain >= policy.chains.length) {
+    // Admitted under a policy that is gone: the outcome still counts for the backend, but no tier follows.
+    const backend = findBackend(aliasPtr, aliasLength);
+    if (backend) slot.backend = changetype<usize>(backend);
+    return;
+  }
+  const chain = unchecked(policy.chains[request.chain]);
+  for (let i = 0; i < chain.tiers.length; i++) {
+    const backend = unchecked(chain.tiers[i]);
+    if (!backend.aliasText.equals(aliasPtr, aliasLength)) continue;
+    pin(slot, policy);
+    slot.origin = Origin.USER;
+    slot.chain = changetype<usize>(chain);
+    slot.backend = changetype<usize>(backend);
+    slot.tier = <u8>i;
+    if (request.failedAttempts == 0 && request.tier == slot.tier) slot.generation = request.generation;
+    else slot.generation = permittedGeneration(backend, slot.startMs);
+    if (request.permitTier == slot.tier && request.failedAttempts == 0) slot.permit = request.permit;
+    return;
+  }
+}
+
+/** A request without the gate's mark is a probe when it knows this process's nonce. */
+function bindProbe(slot: MeterSlot): void {
+  if (!readHeader(HeaderMap.REQUEST, names.HEADER_PROBE)) return;
+  const given = resultPtr();
+  const length = resultSize();
+  if (readShared(names.KEY_NONCE) && resultSize() == length && memory.compare(resultPtr(), given, length) == 0) {
+    slot.origin = Origin.PROBE;
+    const backend = findBackend(aliasPtr, aliasLength);
+    if (backend) slot.backend = changetype<usize>(backend);
+  }
+  removeHeader(HeaderMap.REQUEST, names.HEADER_PROBE);
+  removeHeader(HeaderMap.REQUEST, INTERNAL);
+  removeHeader(HeaderMap.REQUEST, EXPECTED_TIMEOUT);
+}
+
+function pin(slot: MeterSlot, policy: Policy): void {
+  slot.policy = changetype<usize>(policy);
+  policy.uses++;
+}
+
+/** Undoes what earlier attempts (ours, an injector's, a rewrite's) changed: Envoy keeps it over retries (traps.md 6). */
+function restoreOriginal(): void {
+  if (!readProperty(names.STATE_ORIGINAL)) return;
+  const ptr = resultPtr();
+  const size = resultSize();
+  removeHeader(HeaderMap.REQUEST, names.COOKIE);
+  for (let i = 0; i < RESTORED.length; i++) {
+    const name = unchecked(RESTORED[i]);
+    originals.open(ptr, size);
+    let isFound = false;
+    while (!isFound && originals.next()) isFound = name.equals(originals.name, originals.nameLength);
+    if (isFound) setHeader(HeaderMap.REQUEST, name, originals.value, originals.valueLength);
+    else removeHeader(HeaderMap.REQUEST, name);
+  }
+  originals.open(ptr, size);
+  while (originals.next()) {
+    if (names.COOKIE.equals(originals.name, originals.nameLength)) {
+      addHeader(HeaderMap.REQUEST, names.COOKIE, originals.value, originals.valueLength);
+    } else if (names.OPENAI_PREFIX.isPrefixOf(originals.name, originals.nameLength)) {
+      const length = originals.nameLength;
+      setHeaderAt(HeaderMap.REQUEST, originals.name, length, originals.value, originals.valueLength);
+    }
+  }
+}
+
+/** The head of the request as this backend is to see it. */
+function rewriteHead(slot: MeterSlot): void {
+  if (hostLength > 0) setHeader(HeaderMap.REQUEST, names.AUTHORITY, hostPtr, hostLength);
+  if (pathLength > 0) setHeader(HeaderMap.REQUEST, names.PATH, pathPtr, pathLength);
+  if (slot.hasOwnCredentials) removeCredentials();
+  // Only an answer in no coding can be read.
+  setHeader(HeaderMap.REQUEST, names.ACCEPT_ENCODING, names.IDENTITY.ptr, names.IDENTITY.length);
+}
+
+function removeCredentials(): void {
+  for (let i = 0; i < CREDENTIALS.length; i++) removeHeader(HeaderMap.REQUEST, unchecked(CREDENTIALS[i]));
+  if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
+  while (pairs.next()) {
+    if (names.OPENAI_PREFIX.isPrefixOf(pairs.name, pairs.nameLength)) {
+      removeHeaderAt(HeaderMap.REQUEST, pairs.name, pairs.nameLength);
+    }
+  }
+}

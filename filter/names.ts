@@ -1,0 +1,60 @@
+// Every name that crosses a border: filter state, shared data, headers, properties. docs/configuration.md lists them.
+import { Text } from "./host/text";
+
+/** Filter state; Envoy shows it with `wasm.` in front. */
+export const STATE_BACKEND = Text.of("llm.breaker.backend");
+export const STATE_STEP = Text.of("llm.breaker.step");
+export const STATE_REQUEST = Text.of("llm.breaker.request");
+export const STATE_ORIGINAL = Text.of("llm.breaker.original");
+export const STATE_CANARY = Text.of("llm.breaker.canary");
+export const STEP_COUNT = Text.of("count");
+export const STEP_NONE = Text.of("none");
+
+/** The cluster without hosts that ends a request: Envoy answers for it with the JSON of local_reply_config. */
+export const STOP = Text.of("llm.breaker.stop");
+
+export const KEY_NONCE = Text.of("llm.breaker/nonce");
+export const KEY_SERVICE = Text.of("llm.breaker/service");
+export const KEY_LEADER = Text.of("llm.breaker/leader");
+
+export const HEADER_PREFIX = Text.of("x-llm-breaker-");
+export const HEADER_RETRY = Text.of("x-llm-breaker-retry");
+export const HEADER_PROBE = Text.of("x-llm-breaker-probe");
+export const HEADER_BACKEND = Text.of("x-llm-breaker-backend");
+export const HEADER_ATTEMPTS = Text.of("x-llm-breaker-attempts");
+export const HEADER_REASON = Text.of("x-llm-breaker-reason");
+
+export const METHOD = Text.of(":method");
+export const PATH = Text.of(":path");
+export const AUTHORITY = Text.of(":authority");
+export const STATUS = Text.of(":status");
+export const CONTENT_TYPE = Text.of("content-type");
+export const CONTENT_LENGTH = Text.of("content-length");
+export const CONTENT_ENCODING = Text.of("content-encoding");
+export const ACCEPT_ENCODING = Text.of("accept-encoding");
+export const RETRY_AFTER = Text.of("retry-after");
+export const AUTHORIZATION = Text.of("authorization");
+export const X_API_KEY = Text.of("x-api-key");
+export const API_KEY = Text.of("api-key");
+export const COOKIE = Text.of("cookie");
+export const OPENAI_PREFIX = Text.of("openai-");
+export const ENVOY_PREFIX = Text.of("x-envoy-");
+export const PER_TRY_TIMEOUT = Text.of("x-envoy-upstream-rq-per-try-timeout-ms");
+
+export const POST = Text.of("POST");
+export const HEAD = Text.of("HEAD");
+export const ONE = Text.of("1");
+export const IDENTITY = Text.of("identity");
+export const APPLICATION_JSON = Text.of("application/json");
+export const EVENT_STREAM = Text.of("text/event-stream");
+
+export const PROPERTY_ROOT_ID = Text.of("plugin_root_id");
+export const PROPERTY_CHAIN = Text.path("xds/route_metadata/filter_metadata/llm.breaker/chain");
+export const PROPERTY_CLUSTER_METADATA = Text.path("xds/cluster_metadata/filter_metadata/llm.breaker");
+export const PROPERTY_CLUSTER_NAME = Text.path("xds/cluster_name");
+export const PROPERTY_CANARY = Text.path("metadata/filter_metadata/llm.breaker/canary");
+export const PROPERTY_PROMPT_TOKENS = Text.path("metadata/filter_metadata/llm.breaker/promptTokens");
+export const PROPERTY_CODE_DETAILS = Text.path("response/code_details");
+export const PROPERTY_LOCAL_ADDRESS = Text.path("upstream/local_address");
+export const PROPERTY_TRANSPORT_FAILURE = Text.path("upstream/transport_failure_reason");
+export const PROPERTY_POOL_READY = Text.path("upstream/cx_pool_ready_duration");

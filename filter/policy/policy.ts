@@ -1,0 +1,159 @@
+import { BreakerConfig } from "../breaker/config";
+import { Text } from "../host/text";
+
+/** Tiers a chain can have: a request's visited tiers are bits of one byte. */
+export const MAX_TIERS: i32 = 8;
+
+export const enum CanarySize {
+  COUNT,
+  ESTIMATE,
+}
+
+export const enum Commit {
+  FIRST_TOKEN,
+  COMPLETE,
+}
+
+export const enum Exhausted {
+  REPLY,
+  BYPASS,
+}
+
+/** The request we send ourselves to see whether a backend answers again. */
+@final
+export class Probe {
+  path: Text = Text.of("/v1/chat/completions");
+  body: Text = Text.of("");
+  firstTokenMaxMs: u32 = 8000;
+}
+
+/** What makes a user's request small enough to try a recovering backend with. Sizes in tokens. */
+@final
+export class Canary {
+  size: CanarySize = CanarySize.COUNT;
+  maxPromptTokens: i32 = 256;
+  maxOutputTokens: i32 = 1024;
+  /** The limits as the count service gets them. */
+  limits: Text = Text.of("");
+}
+
+/** Envoy stats of one backend, all named `llm_breaker.<backend>.<name>`. */
+@final
+export class BackendMetrics {
+  state: u32 = 0;
+  permitted: u32 = 0;
+  refused: u32 = 0;
+  success: u32 = 0;
+  failure: u32 = 0;
+  backpressure: u32 = 0;
+  neutral: u32 = 0;
+  late: u32 = 0;
+  canaries: u32 = 0;
+  probes: u32 = 0;
+  opened: u32 = 0;
+  closed: u32 = 0;
+  lostUpdates: u32 = 0;
+  holdOverflow: u32 = 0;
+}
+
+@final
+export class Backend {
+  readonly aliasText: Text;
+  readonly recordKey: Text;
+  cluster: Text;
+  breaker: BreakerConfig = new BreakerConfig();
+  probe: Probe = new Probe();
+  canary: Canary = new Canary();
+  metrics: BackendMetrics = new BackendMetrics();
+  /** Tokens of prompt and answer the model can hold; 0 = not known. */
+  contextWindow: i32 = 0;
+  /** True when a request makes no sense there before its body was rewritten. */
+  rewritesBody: bool = false;
+
+  constructor(readonly alias: string) {
+    this.aliasText = Text.of(alias);
+    this.cluster = Text.of(alias);
+    this.recordKey = Text.of("llm.breaker/backend/" + alias);
+  }
+}
+
+/** The ordered backends that may answer one kind of request. Durations in milliseconds. */
+@final
+export class Chain {
+  readonly nameText: Text;
+  tiers: StaticArray<Backend> = new StaticArray<Backend>(0);
+  maxAttempts: i32 = 4;
+  sameTierRetries: i32 = 1;
+  commit: Commit = Commit.FIRST_TOKEN;
+  /** Whether the gate reads the body's `stream`, `model` and `max_tokens`. */
+  peek: bool = true;
+  /** Whether answers carry x-llm-breaker-backend and -attempts. */
+  answerHeaders: bool = true;
+  holdLimit: i32 = 262144;
+  firstTokenTimeoutMs: u32 = 10000;
+  firstTokenTimeoutPerPromptTokenMs: u32 = 2;
+  answerTimeoutMs: u32 = 120000;
+  stallTimeoutMs: u32 = 30000;
+  attemptsDeadlineMs: u32 = 180000;
+  exhausted: Exhausted = Exhausted.REPLY;
+  exhaustedStatus: u32 = 503;
+
+  /** What a caller reads when no tier may answer. */
+  readonly exhaustedBody: Text;
+
+  constructor(readonly name: string) {
+    this.nameText = Text.of(name);
+    this.exhaustedBody = Text.of(
+      '{"error":{"message":"No backend of chain ' +
+        name +
+        ' can answer now. Try again after the seconds in Retry-After.",' +
+        '"type":"service_unavailable","param":null,"code":"llm_breaker_exhausted"}}',
+    );
+  }
+
+  /** The longest wait for a first token, from the size of the prompt. */
+  firstTokenLimitMs(promptTokens: i32): u32 {
+    const tokens: u64 = promptTokens > 0 ? promptTokens : 0;
+    const limit = <u64>this.firstTokenTimeoutMs + tokens * this.firstTokenTimeoutPerPromptTokenMs;
+    return <u32>min<u64>(limit, this.answerTimeoutMs);
+  }
+
+  /** A chain that can try again holds answers until they are worth passing on. */
+  get holds(): bool {
+    return this.maxAttempts > 1;
+  }
+}
+
+/** Everything the breaker is told, immutable once parsed. `hash` is its version. */
+@final
+export class Policy {
+  backends: Backend[] = [];
+  chains: Chain[] = [];
+  /** Where the service's health is asked for; null = nothing depends on the service. */
+  serviceCluster: Text | null = null;
+  /** Live attempts that point into this policy: it may not be forgotten before they end. */
+  uses: i32 = 0;
+  readonly nameText: Text;
+
+  constructor(
+    readonly name: string,
+    readonly hash: u64,
+  ) {
+    this.nameText = Text.of(name);
+  }
+
+  findBackend(ptr: usize, length: i32): Backend | null {
+    for (let i = 0; i < this.backends.length; i++) {
+      const backend = unchecked(this.backends[i]);
+      if (backend.aliasText.equals(ptr, length)) return backend;
+    }
+    return null;
+  }
+
+  findChain(ptr: usize, length: i32): i32 {
+    for (let i = 0; i < this.chains.length; i++) {
+      if (unchecked(this.chains[i]).nameText.equals(ptr, length)) return i;
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,132 @@
+// The one request of our own: when a wait is over, one VM of the process takes the lease and asks the backend, through its
+// own cluster, whether it answers again.
+import { AnswerReader, endAnswer, feedAnswer, Finish, resetAnswer } from "./bytes/answer";
+import { State } from "./breaker/state";
+import { BackendRecord } from "./breaker/record";
+import { allocate, mark, release } from "./host/arena";
+import { Buffer, readBuffer, WINDOW } from "./host/buffers";
+import { nowMs, secret64 } from "./host/clock";
+import { HeaderMap, readHeader } from "./host/headers";
+import { httpCall } from "./host/http-call";
+import { noteGarbage } from "./host/log";
+import { increment } from "./host/metrics";
+import { finishPairs, pairsSize, putPair, putText, startPairs } from "./host/pairs-writer";
+import { resultPtr, resultSize } from "./host/result";
+import { createShared, readShared } from "./host/shared-data";
+import { Text } from "./host/text";
+import * as names from "./names";
+import { Backend, Policy } from "./policy/policy";
+import { abandonProbe, acquireProbe, fileProbe, readRecord } from "./records";
+
+const NONCE_SIZE: i32 = 32;
+const COMPLETIONS = Text.of("completions");
+
+/** A probe in flight. Its owner is a name of its own, so that a lost lease's late verdict is told apart. */
+@final
+class PendingProbe {
+  constructor(
+    readonly token: u32,
+    readonly backend: Backend,
+    readonly owner: u64,
+  ) {}
+}
+
+const pending: PendingProbe[] = [];
+
+/** Makes the secret by which the meter knows our probes; the first VM of the process decides it. */
+export function createNonce(): void {
+  if (readShared(names.KEY_NONCE)) return;
+  const nonce = allocate(NONCE_SIZE);
+  if (nonce == 0) return;
+  for (let i = 0; i < NONCE_SIZE; i += 16) putHex(nonce + i, secret64());
+  createShared(names.KEY_NONCE, nonce, NONCE_SIZE);
+}
+
+function putHex(to: usize, value: u64): void {
+  for (let i = 0; i < 16; i++) {
+    const digit = <u8>((value >> (<u64>i * 4)) & 15);
+    store<u8>(to + i, digit < 10 ? 0x30 + digit : 0x57 + digit);
+  }
+}
+
+/** Called on each tick of a gate's root. */
+export function probeDue(policy: Policy, now: u64): void {
+  for (let i = 0; i < policy.backends.length; i++) {
+    const backend = unchecked(policy.backends[i]);
+    const top = mark();
+    const ptr = readRecord(backend, now);
+    if (ptr != 0 && isDue(changetype<BackendRecord>(ptr), now)) probe(backend, now);
+    release(top);
+  }
+}
+
+/** A cheap look before the compare-and-swap; the breaker has the last word. */
+function isDue(record: BackendRecord, now: u64): bool {
+  if (record.state == State.OPEN) return now >= record.openUntilMs;
+  return record.state == State.HALF_OPEN && record.stage == 0 && now >= record.probeLeaseUntilMs;
+}
+
+function probe(backend: Backend, now: u64): void {
+  const owner = secret64();
+  if (!acquireProbe(backend, now, owner)) return;
+  increment(backend.metrics.probes);
+  if (!readShared(names.KEY_NONCE)) return abandonProbe(backend, now, owner);
+  startPairs();
+  putText(names.METHOD, names.POST);
+  putText(names.PATH, backend.probe.path);
+  putText(names.AUTHORITY, backend.aliasText);
+  putText(names.CONTENT_TYPE, names.APPLICATION_JSON);
+  putPair(names.HEADER_PROBE, resultPtr(), resultSize());
+  const headers = finishPairs();
+  const timeoutMs = backend.probe.firstTokenMaxMs;
+  const token =
+    headers == 0 ? 0 : httpCall(backend.cluster, headers, pairsSize(), backend.probe.body, timeoutMs);
+  // No host, or the cluster's limits are reached: nobody's verdict.
+  if (token == 0) return abandonProbe(backend, nowMs(), owner);
+  pending.push(new PendingProbe(token, backend, owner));
+  noteGarbage();
+}
+
+/** Takes the answer of a probe and files its verdict; false when the call was not one. */
+export function onProbeAnswer(token: u32, headerCount: u32, bodySize: i32): bool {
+  for (let i = 0; i < pending.length; i++) {
+    const probe = pending[i];
+    if (probe.token != token) continue;
+    pending.splice(i, 1);
+    noteGarbage();
+    const isWell = headerCount > 0 && isSuccess() && isAnswer(probe.backend, bodySize);
+    fileProbe(probe.backend, nowMs(), probe.owner, isWell);
+    return true;
+  }
+  return false;
+}
+
+function isSuccess(): bool {
+  if (!readHeader(HeaderMap.CALL_RESPONSE, names.STATUS)) return false;
+  return resultSize() == 3 && load<u8>(resultPtr()) == 0x32;
+}
+
+/** A completion needs a token or a finish reason; any other path only no error. */
+function isAnswer(backend: Backend, size: i32): bool {
+  const answer = changetype<AnswerReader>(allocate(offsetof<AnswerReader>()));
+  if (changetype<usize>(answer) == 0) return false;
+  resetAnswer(answer, false);
+  for (let at = 0; at < size; ) {
+    const top = mark();
+    const isRead = readBuffer(Buffer.CALL_RESPONSE_BODY, at, min(size - at, WINDOW));
+    const length = isRead ? resultSize() : 0;
+    if (length > 0) feedAnswer(answer, resultPtr(), length);
+    release(top);
+    if (length <= 0) break;
+    at += length;
+  }
+  endAnswer(answer);
+  if (answer.errorSeen) return false;
+  if (!endsWith(backend.probe.path, COMPLETIONS)) return true;
+  return answer.complete && (answer.firstToken || answer.finish == Finish.NORMAL);
+}
+
+function endsWith(text: Text, end: Text): bool {
+  const from = text.length - end.length;
+  return from >= 0 && end.equals(text.ptr + from, end.length);
+}

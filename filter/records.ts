@@ -1,0 +1,144 @@
+// The bridge between a backend's record in shared data and the pure breaker: read, decide, compare-and-swap, tell.
+import * as breaker from "./breaker/breaker";
+import { Cause } from "./breaker/state";
+import { adaptRecord, BackendRecord, initRecord, isRecordValid, recordSize } from "./breaker/record";
+import { allocate } from "./host/arena";
+import { nowMs, random32 } from "./host/clock";
+import { increment } from "./host/metrics";
+import { resultPtr, resultSize } from "./host/result";
+import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
+import { Backend } from "./policy/policy";
+import { announce } from "./announce";
+
+/** More lost races than this in a row and the update is dropped and counted (traps.md C: 4 were the most seen). */
+const MAX_TRIES: i32 = 16;
+
+let openSize: i32 = 0;
+let openCas: u32 = 0;
+
+/** Creates a backend's record where there is none yet; of many workers that start at once one succeeds. */
+export function createRecord(backend: Backend): void {
+  if (readShared(backend.recordKey)) return;
+  const size = recordSize(backend.breaker.slidingWindowSize);
+  const fresh = allocate(size);
+  if (fresh == 0) return;
+  initRecord(fresh, backend.breaker.slidingWindowSize, nowMs());
+  createShared(backend.recordKey, fresh, size);
+}
+
+/** A copy of a backend's record in scratch memory, in the shape its configuration asks for; 0 when it can't be had. */
+export function readRecord(backend: Backend, now: u64): usize {
+  if (!readShared(backend.recordKey)) {
+    createRecord(backend);
+    if (!readShared(backend.recordKey)) return 0;
+  }
+  openCas = sharedCas();
+  openSize = recordSize(backend.breaker.slidingWindowSize);
+  const ptr = resultPtr();
+  if (resultSize() == openSize && isRecordValid(ptr, openSize)) return ptr;
+  const adapted = allocate(openSize);
+  if (adapted == 0) return 0;
+  adaptRecord(ptr, resultSize(), adapted, backend.breaker.slidingWindowSize, now);
+  return adapted;
+}
+
+/** Writes back what {@link readRecord} gave; false when another worker was faster. */
+function commit(backend: Backend, ptr: usize): bool {
+  return writeShared(backend.recordKey, ptr, openSize, openCas);
+}
+
+/** Files an attempt's outcome and frees its permit. Returns the verdict, 0 also when the update was lost. */
+export function fileOutcome(backend: Backend, now: u64, generation: u32, permit: u32, outcome: i32): i32 {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr == 0) break;
+    const record = changetype<BackendRecord>(ptr);
+    const from = record.state;
+    const verdict = breaker.onOutcome(record, backend.breaker, now, generation, permit, outcome, random32());
+    if (!commit(backend, ptr)) continue;
+    announce(backend, from, record, verdict, now);
+    return verdict;
+  }
+  increment(backend.metrics.lostUpdates);
+  return 0;
+}
+
+/** Takes a half-open permit: its id, or 0. The generation it belongs to is in {@link grantedGeneration}. */
+export function acquireCanary(backend: Backend, now: u64): u32 {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr == 0) break;
+    const record = changetype<BackendRecord>(ptr);
+    const permit = breaker.tryAcquireCanary(record, backend.breaker, now);
+    if (permit == 0) return 0;
+    if (!commit(backend, ptr)) continue;
+    granted = record.generation;
+    increment(backend.metrics.canaries);
+    return permit;
+  }
+  increment(backend.metrics.lostUpdates);
+  return 0;
+}
+
+let granted: u32 = 0;
+
+export function grantedGeneration(): u32 {
+  return granted;
+}
+
+/** Frees a permit whichever end of the request comes first; the second call finds nothing and does nothing. */
+export function releasePermit(backend: Backend, now: u64, permit: u32): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr == 0 || !breaker.releasePermit(changetype<BackendRecord>(ptr), permit)) return;
+    if (commit(backend, ptr)) return;
+  }
+}
+
+export function renewPermit(backend: Backend, now: u64, permit: u32): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr == 0) return;
+    if (!breaker.renewPermit(changetype<BackendRecord>(ptr), backend.breaker, permit, now)) return;
+    if (commit(backend, ptr)) return;
+  }
+}
+
+/** Takes the lease of a backend's probe; of all workers one wins. */
+export function acquireProbe(backend: Backend, now: u64, owner: u64): bool {
+  const ptr = readRecord(backend, now);
+  if (ptr == 0) return false;
+  const record = changetype<BackendRecord>(ptr);
+  const from = record.state;
+  if (!breaker.tryAcquireProbe(record, backend.breaker, now, owner)) return false;
+  if (!commit(backend, ptr)) return false;
+  announce(backend, from, record, Cause.WAIT_OVER, now);
+  return true;
+}
+
+export function fileProbe(backend: Backend, now: u64, owner: u64, success: bool): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr == 0) return;
+    const record = changetype<BackendRecord>(ptr);
+    const from = record.state;
+    const verdict = breaker.onProbeOutcome(record, backend.breaker, now, owner, success, random32());
+    if (!commit(backend, ptr)) continue;
+    announce(backend, from, record, verdict, now);
+    return;
+  }
+}
+
+/** Gives a probe's lease back without a verdict: it was never sent. */
+export function abandonProbe(backend: Backend, now: u64, owner: u64): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr == 0) return;
+    const record = changetype<BackendRecord>(ptr);
+    const from = record.state;
+    const verdict = breaker.abandonProbe(record, backend.breaker, now, owner);
+    if (!commit(backend, ptr)) continue;
+    announce(backend, from, record, verdict, now);
+    return;
+  }
+}

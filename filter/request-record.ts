@@ -1,0 +1,72 @@
+import { writeFilterState } from "./host/properties";
+import { resultPtr, resultSize } from "./host/result";
+import { readProperty } from "./host/properties";
+import { STATE_REQUEST } from "./names";
+import { Policy } from "./policy/policy";
+
+export const NO_TIER: u8 = 0xff;
+export const UNKNOWN: i32 = -1;
+
+/**
+ * What the positions tell each other about one request, as the bytes of filter state `llm.breaker.request`. Its presence
+ * is the gate's mark: what comes without it (a mirrored request, say) is nobody's evidence. The policy's name follows.
+ */
+@unmanaged
+export class RequestRecord {
+  policyHash: u64;
+  /** Monotonic milliseconds at which the gate saw the request. */
+  startMs: u64;
+  /** The backend's generation when tier `tier` was admitted. */
+  generation: u32;
+  /** Half-open permit held on tier `permitTier`; 0 = none. */
+  permit: u32;
+  /** Estimated from content-length, or counted; -1 = not known. */
+  promptTokens: i32;
+  outputTokens: i32;
+  chain: u8;
+  /** The tier named for the next attempt. */
+  tier: u8;
+  permitTier: u8;
+  /** Bit n: tier n had an attempt that failed. */
+  visited: u8;
+  failedAttempts: u8;
+  sameTierRetries: u8;
+  /** 1 = the caller asked for an event stream, 0 = it did not, -1 = not known. */
+  stream: i8;
+  /** A HEAD request: its answer has no body. */
+  isHead: bool;
+  nameLength: u8;
+}
+
+export const NAME_OFFSET: usize = offsetof<RequestRecord>();
+export const REQUEST_SIZE: i32 = <i32>NAME_OFFSET + 64;
+
+export function startRequest(request: RequestRecord, policy: Policy, chain: i32, now: u64): void {
+  request.policyHash = policy.hash;
+  request.startMs = now;
+  request.chain = <u8>chain;
+  request.permitTier = NO_TIER;
+  request.tier = NO_TIER;
+  request.stream = -1;
+  request.promptTokens = UNKNOWN;
+  request.outputTokens = UNKNOWN;
+  request.nameLength = <u8>policy.nameText.length;
+  memory.copy(namePtr(request), policy.nameText.ptr, policy.nameText.length);
+}
+
+export function namePtr(request: RequestRecord): usize {
+  return changetype<usize>(request) + NAME_OFFSET;
+}
+
+export function saveRequest(request: RequestRecord): void {
+  writeFilterState(STATE_REQUEST, changetype<usize>(request), <i32>NAME_OFFSET + request.nameLength);
+}
+
+/** Copies the request's record to `to`; false without the gate's mark. */
+export function loadRequest(to: RequestRecord): bool {
+  if (!readProperty(STATE_REQUEST)) return false;
+  const size = resultSize();
+  if (size < <i32>NAME_OFFSET || size > REQUEST_SIZE) return false;
+  memory.copy(changetype<usize>(to), resultPtr(), size);
+  return <i32>NAME_OFFSET + to.nameLength == size;
+}

@@ -1,0 +1,96 @@
+// Which position a plugin's root is, and what it was told.
+import { Buffer, readBuffer } from "./host/buffers";
+import { noteGarbage } from "./host/log";
+import { declareFilterState, readProperty } from "./host/properties";
+import { resultPtr, resultSize } from "./host/result";
+import { tickEvery } from "./host/stream";
+import { Text } from "./host/text";
+import { beat } from "./heartbeat";
+import { onTick as walkAttempts, TICK_MS } from "./meter/timers";
+import { nowMs } from "./host/clock";
+import * as names from "./names";
+import { isCurrent, policyKey, publishPolicy } from "./policies";
+import { Policy } from "./policy/policy";
+import { createNonce, probeDue } from "./probe";
+
+export const enum Position {
+  UNKNOWN,
+  GATE,
+  ADMIT,
+  METER,
+}
+
+@final
+export class Root {
+  position: Position = Position.UNKNOWN;
+  policy: Policy | null = null;
+  policyKey: Text | null = null;
+
+  constructor(readonly id: u32) {}
+}
+
+const GATE = Text.of("gate");
+const ADMIT = Text.of("admit");
+const METER = Text.of("meter");
+
+const roots: Root[] = [];
+
+export function createRoot(id: u32): void {
+  roots.push(new Root(id));
+  noteGarbage();
+}
+
+export function deleteRoot(id: u32): void {
+  for (let i = 0; i < roots.length; i++) {
+    if (roots[i].id == id) roots.splice(i--, 1);
+  }
+  noteGarbage();
+}
+
+export function findRoot(id: u32): Root | null {
+  for (let i = 0; i < roots.length; i++) {
+    if (unchecked(roots[i]).id == id) return unchecked(roots[i]);
+  }
+  return null;
+}
+
+/** False makes Envoy refuse the configuration and go on with the old one. */
+export function configure(root: Root, size: i32): bool {
+  root.position = positionOf();
+  declareFilterState(names.STATE_BACKEND);
+  declareFilterState(names.STATE_STEP);
+  declareFilterState(names.STATE_REQUEST);
+  declareFilterState(names.STATE_ORIGINAL);
+  declareFilterState(names.STATE_CANARY);
+  if (root.position == Position.METER) tickEvery(TICK_MS);
+  if (root.position != Position.GATE) return root.position != Position.UNKNOWN;
+  const isRead = size > 0 && readBuffer(Buffer.PLUGIN_CONFIGURATION, 0, size);
+  const policy = publishPolicy(isRead ? resultPtr() : 0, isRead ? resultSize() : 0);
+  if (!policy) return false;
+  root.policy = policy;
+  root.policyKey = policyKey(policy.name);
+  createNonce();
+  tickEvery(TICK_MS);
+  return true;
+}
+
+function positionOf(): Position {
+  if (!readProperty(names.PROPERTY_ROOT_ID)) return Position.UNKNOWN;
+  const ptr = resultPtr();
+  const size = resultSize();
+  if (GATE.equals(ptr, size)) return Position.GATE;
+  if (ADMIT.equals(ptr, size)) return Position.ADMIT;
+  return METER.equals(ptr, size) ? Position.METER : Position.UNKNOWN;
+}
+
+export function tick(root: Root): void {
+  if (root.position == Position.METER) return walkAttempts(root.id);
+  const policy = root.policy;
+  const key = root.policyKey;
+  if (!policy || !key) return;
+  // A push leaves old roots alive as long as their streams: they fall silent, or two policies would probe.
+  if (!isCurrent(policy, key)) return tickEvery(0);
+  const now = nowMs();
+  probeDue(policy, now);
+  beat(policy, now);
+}
