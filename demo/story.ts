@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { envoyBinary } from "../envoy/get-envoy.mjs";
 import { monotonicMs } from "./clock.js";
 import { type Fleet, startFleet } from "./fleet/fleet.js";
 import { demoBackends } from "./fleet/settings.js";
@@ -8,7 +7,7 @@ import type { CallRecord } from "./load/caller.js";
 import { startLoad } from "./load.js";
 import { type RealFault, startRealPrimary } from "./real/primary.js";
 import { type Child, startChild, waitUntilReady } from "./story/children.js";
-import { startEnvoy, upstreamRequests } from "./story/envoy.js";
+import { findEnvoy, startEnvoy, upstreamRequests } from "./story/envoy.js";
 import { Narrator } from "./story/narrator.js";
 import { phasesOf, type Span } from "./story/phases.js";
 import { type Plan, planStory } from "./story/plan.js";
@@ -16,7 +15,7 @@ import { accepts, assertPortFree } from "./story/ports.js";
 import { type Primary, simulatedPrimary } from "./story/primary.js";
 import type { Screen } from "./story/screen.js";
 import { type Summary, summarize } from "./story/summary.js";
-import { inOrder, isOpening, type Transition } from "./story/transitions.js";
+import { inOrder, type Transition } from "./story/transitions.js";
 import { type Check, type ClusterCount, judgeStory } from "./story/verdict.js";
 
 export interface StoryOptions {
@@ -203,7 +202,7 @@ async function startGateway(
     (it) => it.stop(),
   );
   await waitUntilReady(service, "The service", serviceLog, () => accepts(PORTS.service));
-  const binary = await envoyBinary();
+  const binary = await findEnvoy(repoRoot);
   const config = "envoy/full.yaml";
   const envoy = await cast.add(
     startEnvoy({ binary, repoRoot, logFolder, config, concurrency, adminPort: PORTS.admin, onTransition }),
@@ -227,7 +226,8 @@ async function strike(
   await sleep(plan.healthyMs, undefined, { signal });
   const faultStartMs = monotonicMs();
   screen.event("fault", await primary.beginFault(), "red");
-  await until(plan.openLimitMs, () => transitions().some(isOpening));
+  // A sick machine may have opened it before; what counts is that it is not closed now.
+  await until(plan.openLimitMs, () => (transitions().at(-1)?.to ?? "CLOSED") !== "CLOSED");
   await sleep(Math.max(0, faultStartMs + plan.faultMs - monotonicMs()), undefined, { signal });
   const faultEndMs = monotonicMs();
   screen.event("repaired", await primary.endFault(), "yellow");

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type Child, startChild, waitUntilReady } from "./children.js";
 import { parseTransition, type Transition } from "./transitions.js";
 
@@ -11,6 +12,16 @@ export interface EnvoySettings {
   readonly concurrency: number;
   readonly adminPort: number;
   readonly onTransition: (transition: Transition) => void;
+}
+
+/**
+ * The stock Envoy's path. The script that gets it is no TypeScript, so it is loaded from the source tree, not from build/.
+ * @throws EnvoyUnavailableError with the remedy
+ */
+export async function findEnvoy(repoRoot: string): Promise<string> {
+  const script = pathToFileURL(join(repoRoot, "envoy", "get-envoy.mjs")).href;
+  const { envoyBinary } = (await import(script)) as typeof import("../../envoy/get-envoy.mjs");
+  return envoyBinary();
 }
 
 /** Starts Envoy from the repository's root, as the YAML's relative paths want it, and waits until it serves. */

@@ -17,20 +17,21 @@ export interface Plan {
   readonly tailMs: number;
 }
 
-/** llama.cpp on two CPU cores: four slots of 1024 tokens, about 100 tokens a second in all. */
+/** llama.cpp on two CPU cores: four slots of 1024 tokens, about 100 tokens a second in all, and half of that on a busy machine. */
 const REAL_MIX: Mix = {
   ...DEMO_MIX,
   shortWords: [6, 40],
-  longWords: [180, 260],
+  longWords: [120, 200],
+  longShare: 0.2,
   completionsShare: 0,
-  maxTokens: [8, 16, 24],
+  maxTokens: [4, 8, 12],
 };
 
 /** The seed moves the moment of the fault by up to 3 s either way. */
 export function planStory(options: { seed: number; real: boolean; quick: boolean }): Plan {
   const shift = (seededRandom(options.seed * 31 + 7)() - 0.5) * 6000;
   const plan: Plan = {
-    perSecond: options.real ? 4 : 25,
+    perSecond: options.real ? 2 : 25,
     mix: options.real ? REAL_MIX : DEMO_MIX,
     healthyMs: Math.round(12_000 + shift),
     faultMs: options.real ? 8000 : 15_000,

@@ -50,7 +50,8 @@ export function summarize(evidence: Evidence): Summary {
   const userArrivals = primaryArrivals.filter((arrival) => !arrival.probe);
   const probes = primaryArrivals.filter((arrival) => arrival.probe);
   const canaries = userArrivals.filter((arrival) => spanAt(spans, arrival.atMs).phase === "ramp");
-  const firstOpening = transitions.find((transition) => isOpening(transition));
+  const struckMs = Math.floor(evidence.faultStartMs);
+  const opening = transitions.find((transition) => isOpening(transition) && transition.atMs >= struckMs);
   const lastClosing = transitions.findLast((transition) => transition.to === "CLOSED");
   return {
     requests: records.length,
@@ -67,7 +68,7 @@ export function summarize(evidence: Evidence): Summary {
     probes: probes.length,
     maxProbesPerOpening: mostPerOpening(spans, probes),
     primaryHitsWhileOpen: userArrivals.filter((arrival) => isLeak(spans, arrival.atMs)).length,
-    timeToOpenMs: difference(evidence.faultStartMs, firstOpening?.atMs),
+    timeToOpenMs: difference(evidence.faultStartMs, opening?.atMs),
     timeToRecoverMs: difference(evidence.faultEndMs, lastClosing?.atMs),
     perTier: tally(served.map((record) => record.backend || "unnamed")),
   };
@@ -102,5 +103,5 @@ function tally(names: readonly string[]): Record<string, number> {
 function difference(startMs: number, endMs: number | undefined): number {
   return startMs === 0 || endMs === undefined || endMs < Math.floor(startMs)
     ? -1
-    : Math.round(endMs - startMs);
+    : Math.max(0, Math.round(endMs - startMs));
 }

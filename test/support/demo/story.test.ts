@@ -172,6 +172,10 @@ describe("the summary", () => {
     assert.equal(summarize(leaking).primaryHitsWhileOpen, 1);
   });
 
+  test("an opening before the fault is not the fault's", () => {
+    assert.equal(summarize({ ...evidence, faultStartMs: 5000 }).timeToOpenMs, 1010);
+  });
+
   test("times that never came are -1", () => {
     const never = summarize({ ...evidence, transitions: [], spans: phasesOf([]) });
     assert.equal(never.timeToOpenMs, -1);
