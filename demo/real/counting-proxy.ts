@@ -14,10 +14,13 @@ import type { ChatBody, CountPromptTokens } from "../fleet/settings.js";
 /** Stands before the real server and only counts: bytes go through as they are, cuts are passed on as cuts. */
 export interface CountingProxy {
   readonly arrivals: ArrivalLog;
+  readonly port: number;
   /** While down, connections are refused as by a dead server; requests on live ones are counted and cut. */
   setDown(down: boolean): Promise<void>;
   stop(): Promise<void>;
 }
+
+const PURPOSE = "the counting proxy before the real model";
 
 /** @throws PortBusyError */
 export async function startCountingProxy(settings: {
@@ -85,14 +88,15 @@ export async function startCountingProxy(settings: {
   const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, (incoming, response) => {
     handle(incoming, response).catch(() => response.destroy());
   });
-  await listen(server, port, `the counting proxy before the real model`);
+  const listening = await listen(server, port, PURPOSE);
   return {
     arrivals,
+    port: listening,
     async setDown(down) {
       if (down === isDown) return;
       isDown = down;
       if (down) stopListening(server);
-      else await listen(server, port, "the counting proxy before the real model");
+      else await listen(server, listening, PURPOSE);
     },
     async stop() {
       agent.destroy();

@@ -9,6 +9,8 @@ export interface Child {
   /** Resolves when the process has ended, with how. */
   readonly ended: Promise<string>;
   readonly running: boolean;
+  /** The last line it wrote, "" for none. */
+  readonly lastLine: string;
   kill(signal: NodeJS.Signals): void;
   /** SIGTERM, and SIGKILL after `graceMs`; resolves when it is gone. */
   stop(graceMs?: number): Promise<void>;
@@ -47,9 +49,11 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
     // A group of its own, so that Ctrl-C in the terminal reaches only us and children are stopped in order.
     detached: true,
   });
+  let lastLine = "";
   for (const output of [child.stdout, child.stderr]) {
     createInterface({ input: output }).on("line", (line) => {
       log.write(`${line}\n`);
+      if (line.trim() !== "") lastLine = line.trim();
       settings.onLine?.(line);
     });
   }
@@ -72,6 +76,9 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
     ended,
     get running() {
       return running.has(child);
+    },
+    get lastLine() {
+      return lastLine;
     },
     kill: (signal) => void child.kill(signal),
     async stop(graceMs = 5000) {
@@ -101,7 +108,9 @@ export async function waitUntilReady(
   });
   const giveUpMs = performance.now() + limitMs;
   while (!(await ready().catch(() => false))) {
-    if (ending !== "") throw new ChildError(`${name} ended at start (${ending}). Its log: ${logFile}`);
+    if (ending !== "") {
+      throw new ChildError(`${name} ended at start (${ending}): ${child.lastLine}\nIts log: ${logFile}`);
+    }
     if (performance.now() > giveUpMs) {
       throw new ChildError(`${name} was not ready after ${limitMs / 1000} s. Its log: ${logFile}`);
     }
