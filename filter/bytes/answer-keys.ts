@@ -3,30 +3,30 @@ import { equalsText } from "./text";
 
 /**
  * Places in an answer that mean something. A new dialect adds kinds here and keys to the functions
- * below; nothing else knows where a value stands. Elements of an array have the array's kind.
+ * below; nothing else knows where a value stands. Each value is `KindFlag`s and an id. Elements of an array have the array's kind.
  */
 export enum Kind {
-  ROOT = KindFlag.ENTER | 1,
-  CHOICE = KindFlag.ENTER | 2,
-  DELTA = KindFlag.ENTER | 3,
-  TOOL_CALL = KindFlag.ENTER | 4,
-  FUNCTION = KindFlag.ENTER | 5,
-  USAGE = KindFlag.ENTER | 6,
+  ROOT = 0x81,
+  CHOICE = 0x82,
+  DELTA = 0x83,
+  TOOL_CALL = 0x84,
+  FUNCTION = 0x85,
+  USAGE = 0x86,
   /** `content`: a string, or parts with a `text`. */
-  CONTENT = KindFlag.ENTER | KindFlag.VALUE | 1,
+  CONTENT = 0x91,
   /** `error`: an object, or a string that is the message. */
-  ERROR = KindFlag.ENTER | KindFlag.TEXT | KindFlag.VALUE | 1,
+  ERROR = 0xb1,
   /** Any non-empty string here is model output. */
-  TOKEN = KindFlag.VALUE | 1,
-  PROMPT_TOKENS = KindFlag.VALUE | 2,
-  COMPLETION_TOKENS = KindFlag.VALUE | 3,
-  FINISH_REASON = KindFlag.SHORT | KindFlag.VALUE | 1,
-  OBJECT_TYPE = KindFlag.SHORT | KindFlag.VALUE | 2,
-  ERROR_CODE = KindFlag.SHORT | KindFlag.VALUE | 3,
-  FLAT_CODE = KindFlag.SHORT | KindFlag.VALUE | 4,
-  ERROR_MESSAGE = KindFlag.TEXT | KindFlag.VALUE | 1,
+  TOKEN = 0x11,
+  PROMPT_TOKENS = 0x12,
+  COMPLETION_TOKENS = 0x13,
+  FINISH_REASON = 0x51,
+  OBJECT_TYPE = 0x52,
+  ERROR_CODE = 0x53,
+  FLAT_CODE = 0x54,
+  ERROR_MESSAGE = 0x31,
   /** A top-level message; an error only when the object or the event says so. */
-  FLAT_MESSAGE = KindFlag.TEXT | KindFlag.VALUE | 2,
+  FLAT_MESSAGE = 0x32,
 }
 
 /** The kind of the value that `key` holds inside a container of kind `parent`; 0 when nobody wants it. */

@@ -39,10 +39,14 @@ export class AnswerReader extends TextScanner512 {
   /** Fields that an event has set and `commit` makes valid. */
   eventToken: bool;
   eventFailed: bool;
+  /** The error stands under an `error` key, not in the event itself. */
+  ownError: bool;
   eventFinish: i32;
   /** The payload is no JSON; its raw start is the text. */
   plain: bool;
   eventStream: bool;
+  /** A `data:` line has begun and none of its bytes were seen. */
+  lineStart: bool;
 
   /** A non-empty text, reasoning, refusal or tool call came, in an event that is no error. */
   firstToken: bool;
@@ -90,6 +94,7 @@ export function resetAnswer(answer: AnswerReader, eventStream: bool): void {
   answer.errorTextLength = 0;
   answer.errorCode = -1;
   answer.events = 0;
+  answer.lineStart = false;
   restart(answer);
   resetSse(sseOf(answer));
 }
@@ -113,10 +118,12 @@ export function feedAnswer(answer: AnswerReader, ptr: usize, length: i32): void 
   while (true) {
     switch (nextPart(sse)) {
       case SsePart.LINE:
-        // Some servers end events by one line end only: a closed value can't go on, so this is a new one.
-        if (answer.mode == JsonMode.DONE) endEvent(answer, sse);
+        answer.lineStart = true;
         break;
       case SsePart.DATA:
+        // Some servers end events by one line end only: a closed value can't go on, so this is a new one.
+        if (answer.lineStart && answer.mode === JsonMode.DONE) endEvent(answer, sse);
+        answer.lineStart = false;
         feedPayload(answer, sse.from, sse.to);
         break;
       case SsePart.EVENT:
@@ -149,13 +156,15 @@ function restart(answer: AnswerReader): void {
   resetScanner(answer, Kind.ROOT);
   answer.eventToken = false;
   answer.eventFailed = false;
+  answer.ownError = false;
   answer.eventFinish = Finish.NONE;
   answer.eventCode = -1;
   answer.plain = false;
+  answer.word = 0;
 }
 
 function endEvent(answer: AnswerReader, sse: SseReader): void {
-  const isDone = answer.mode == JsonMode.DONE && answer.word == DONE_WORD;
+  const isDone = answer.mode === JsonMode.DONE && answer.word === DONE_WORD;
   const failed = answer.eventFailed || sse.isError;
   if (sse.hasData && !isDone) answer.events++;
   commit(answer, failed);
@@ -164,7 +173,7 @@ function endEvent(answer: AnswerReader, sse: SseReader): void {
 
 /** Makes the event's facts valid. Idempotent. */
 function commit(answer: AnswerReader, failed: bool): void {
-  const closed = answer.mode == JsonMode.DONE;
+  const closed = answer.mode === JsonMode.DONE;
   if (failed) {
     answer.errorSeen = true;
     if (answer.errorCode < 0) answer.errorCode = answer.eventCode;
@@ -177,18 +186,18 @@ function commit(answer: AnswerReader, failed: bool): void {
 
 /** The text in the room is the error's from now on: nothing may be written over it. */
 function keepText(answer: AnswerReader): void {
-  if (answer.errorTextLength > 0 || answer.textLength == 0) return;
+  if (answer.errorTextLength > 0 || answer.textLength === 0) return;
   answer.errorTextLength = answer.textLength;
   answer.textLimit = 0;
 }
 
 /** Some bytes of a JSON text. */
 function feedPayload(answer: AnswerReader, ptr: usize, end: usize): void {
-  if (answer.mode == JsonMode.START && !answer.plain) {
+  if (answer.mode === JsonMode.START && !answer.plain) {
     while (ptr < end && isLeading(load<u8>(ptr))) ptr++;
-    if (ptr == end) return;
+    if (ptr === end) return;
     const byte = load<u8>(ptr);
-    answer.plain = byte != 0x7b && byte != 0x5b && byte != 0x22;
+    answer.plain = byte !== 0x7b && byte !== 0x5b && byte !== 0x22;
   }
   if (answer.plain) {
     takePlain(answer, ptr, end);
@@ -205,7 +214,7 @@ function feedPayload(answer: AnswerReader, ptr: usize, end: usize): void {
         takeValue(answer);
         break;
       case JsonEvent.OPEN:
-        if (answer.kind == Kind.ERROR && answer.openIsObject) answer.eventFailed = true;
+        if (answer.kind === Kind.ERROR && answer.openIsObject) takeOwnError(answer);
         break;
       case JsonEvent.END:
         endJson(answer);
@@ -220,7 +229,7 @@ function feedPayload(answer: AnswerReader, ptr: usize, end: usize): void {
 
 /** Blanks and the bytes of a byte order mark. DeepSeek sends blank lines for minutes before its JSON. */
 function isLeading(byte: u8): bool {
-  return byte <= 0x20 || byte == 0xef || byte == 0xbb || byte == 0xbf;
+  return byte <= 0x20 || byte === 0xef || byte === 0xbb || byte === 0xbf;
 }
 
 function takePlain(answer: AnswerReader, ptr: usize, end: usize): void {
@@ -231,38 +240,39 @@ function takePlain(answer: AnswerReader, ptr: usize, end: usize): void {
   if (!answer.eventStream) answer.errorTextLength = answer.textLength;
 }
 
+/** The error's own message and code are better than those beside it. */
 function keyKind(answer: AnswerReader): i32 {
   const kind = childKind(parentKind(answer), scratchOf(answer), answer.scratchLength);
-  const isFlat = kind == Kind.FLAT_MESSAGE || kind == Kind.FLAT_CODE;
-  // The error object's own message is better than one beside it.
-  return isFlat && answer.eventFailed && answer.textLength > 0 ? 0 : kind;
+  if (!answer.ownError) return kind;
+  if (kind === Kind.FLAT_MESSAGE && answer.textLength > 0) return 0;
+  return kind === Kind.FLAT_CODE && answer.eventCode >= 0 ? 0 : kind;
 }
 
 function takeValue(answer: AnswerReader): void {
-  if (answer.type == JsonType.WORD) {
-    if (answer.word == DONE_WORD && answer.depth == 1 && answer.kind == Kind.ROOT) answer.doneSeen = true;
+  if (answer.type === JsonType.WORD) {
+    if (answer.word === DONE_WORD && answer.depth === 1 && answer.kind === Kind.ROOT) answer.doneSeen = true;
     else breakOff(answer);
     return;
   }
   switch (answer.kind) {
     case Kind.CONTENT:
     case Kind.TOKEN:
-      if (answer.type == JsonType.STRING && answer.nonEmpty) answer.eventToken = true;
+      if (answer.type === JsonType.STRING && answer.nonEmpty) answer.eventToken = true;
       return;
     case Kind.FINISH_REASON:
-      if (answer.type == JsonType.STRING && answer.nonEmpty) takeFinish(answer);
+      if (answer.type === JsonType.STRING && answer.nonEmpty) takeFinish(answer);
       return;
     case Kind.PROMPT_TOKENS:
-      if (answer.type == JsonType.NUMBER) answer.promptTokens = countOf(answer);
+      if (answer.type === JsonType.NUMBER) answer.promptTokens = countOf(answer);
       return;
     case Kind.COMPLETION_TOKENS:
-      if (answer.type == JsonType.NUMBER) answer.completionTokens = countOf(answer);
+      if (answer.type === JsonType.NUMBER) answer.completionTokens = countOf(answer);
       return;
     case Kind.OBJECT_TYPE:
-      if (answer.type == JsonType.STRING && isShort(answer, "error")) answer.eventFailed = true;
+      if (answer.type === JsonType.STRING && isShort(answer, "error")) answer.eventFailed = true;
       return;
     case Kind.ERROR:
-      if (answer.type == JsonType.STRING && answer.nonEmpty) answer.eventFailed = true;
+      if (answer.type === JsonType.STRING && answer.nonEmpty) takeOwnError(answer);
       return;
     case Kind.ERROR_CODE:
     case Kind.FLAT_CODE:
@@ -273,6 +283,11 @@ function takeValue(answer: AnswerReader): void {
   }
 }
 
+function takeOwnError(answer: AnswerReader): void {
+  answer.eventFailed = true;
+  answer.ownError = true;
+}
+
 function takeFinish(answer: AnswerReader): void {
   const abnormal =
     isShort(answer, "abort") ||
@@ -280,12 +295,12 @@ function takeFinish(answer: AnswerReader): void {
     isShort(answer, "parse_error") ||
     isShort(answer, "insufficient_system_resource");
   if (abnormal) answer.eventFinish = Finish.ABNORMAL;
-  else if (answer.eventFinish == Finish.NONE) answer.eventFinish = Finish.NORMAL;
+  else if (answer.eventFinish === Finish.NONE) answer.eventFinish = Finish.NORMAL;
 }
 
 function takeCode(answer: AnswerReader): void {
-  if (answer.type == JsonType.NUMBER) answer.eventCode = countOf(answer);
-  else if (answer.type == JsonType.STRING && !answer.truncated) {
+  if (answer.type === JsonType.NUMBER) answer.eventCode = countOf(answer);
+  else if (answer.type === JsonType.STRING && !answer.truncated) {
     answer.eventCode = parseDecimal(scratchOf(answer), answer.scratchLength);
   }
 }

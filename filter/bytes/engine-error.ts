@@ -1,5 +1,5 @@
 import { isDeadEngine, isGpuFault, isOutOfMemory, isOverload } from "./engine-texts";
-import { isDigit, isSpace, isWord, startsWith } from "./text";
+import { isDigit, isSpace, isWord, skipText, startsWith } from "./text";
 
 /** What an error's message tells of the engine behind it. */
 export enum EngineError {
@@ -34,7 +34,7 @@ export function classifyEngineError(ptr: usize, length: i32): i32 {
     if (isOutOfMemory(at, rest)) return EngineError.OUT_OF_MEMORY;
     if (isOverload(at, rest)) return EngineError.OVERLOADED;
     const next = skipWrapper(at, end);
-    if (next == at) return EngineError.NONE;
+    if (next === at) return EngineError.NONE;
     at = next;
   }
   return EngineError.NONE;
@@ -52,30 +52,29 @@ function skipWrapper(at: usize, end: usize): usize {
   let from = at;
   while (from < end && isSpace(load<u8>(from))) from++;
   let name = skipName(from, end);
-  if (name == from) return at;
-  if (name < end && load<u8>(name) == 0x3a) name++;
+  if (name === from) return at;
+  if (name < end && load<u8>(name) === 0x3a) name++;
   let next = name;
   while (next < end && isSpace(load<u8>(next))) next++;
   return next > name ? next : at;
 }
 
 function skipName(at: usize, end: usize): usize {
-  const rest = <i32>(end - at);
-  if (startsWith(at, rest, "Internal server error")) return at + 21;
-  if (startsWith(at, rest, "Request failed during generation")) return at + 32;
-  if (startsWith(at, rest, "Server error")) return at + 12;
-  if (startsWith(at, rest, "Generation health check failed")) return at + 30;
-  // `Streaming response failed: [5xx]`
-  if (startsWith(at, rest, "Streaming response failed: [5")) {
-    const digits = at + 29;
-    const isStatus =
-      rest >= 32 &&
-      isDigit(load<u8>(digits)) &&
-      isDigit(load<u8>(digits + 1)) &&
-      load<u8>(digits + 2) == 0x5d;
-    return isStatus ? at + 32 : at;
-  }
-  return skipExceptionName(at, end);
+  let next = skipText(at, end, "Internal server error");
+  if (next === at) next = skipText(at, end, "Request failed during generation");
+  if (next === at) next = skipText(at, end, "Server error");
+  if (next === at) next = skipText(at, end, "Generation health check failed");
+  if (next === at) next = skipFailedStream(at, end);
+  return next === at ? skipExceptionName(at, end) : next;
+}
+
+/** `Streaming response failed: [5xx]` */
+function skipFailedStream(at: usize, end: usize): usize {
+  const status = skipText(at, end, "Streaming response failed: [5");
+  if (status === at || status + 3 > end) return at;
+  const isStatus =
+    isDigit(load<u8>(status)) && isDigit(load<u8>(status + 1)) && load<u8>(status + 2) === 0x5d;
+  return isStatus ? status + 3 : at;
 }
 
 /** `RuntimeError`, `some.module.SomeException`: the last part is capitalised and ends so. */
@@ -84,14 +83,14 @@ function skipExceptionName(at: usize, end: usize): usize {
   let part = at;
   while (to < end) {
     const byte = load<u8>(to);
-    if (byte == 0x2e) part = to + 1;
+    if (byte === 0x2e) part = to + 1;
     else if (!isWord(byte)) break;
     to++;
   }
   // A dot needs a module before it.
-  if (part == at + 1) return at;
+  if (part === at + 1) return at;
   const length = <i32>(to - part);
-  if (length == 0 || load<u8>(part) - 0x41 >= 26) return at;
+  if (length === 0 || load<u8>(part) - 0x41 >= 26) return at;
   const isName =
     (length > 5 && startsWith(to - 5, 5, "Error")) || (length > 9 && startsWith(to - 9, 9, "Exception"));
   return isName ? to : at;

@@ -33,11 +33,11 @@ export function readNumber(scanner: JsonScanner): bool {
         scanner.numberPart = NumberPart.INTEGER;
         scanner.number = addDigit(scanner.number, byte);
       }
-    } else if (byte == 0x2e) scanner.numberPart = NumberPart.FRACTION;
-    else if ((byte | 0x20) == 0x65) scanner.numberPart = NumberPart.EXPONENT;
-    else if (byte == 0x2d) {
-      if (scanner.numberPart == NumberPart.EMPTY) scanner.negative = true;
-    } else if (byte != 0x2b) {
+    } else if (byte === 0x2e) scanner.numberPart = NumberPart.FRACTION;
+    else if ((byte | 0x20) === 0x65) scanner.numberPart = NumberPart.EXPONENT;
+    else if (byte === 0x2d) {
+      if (scanner.numberPart === NumberPart.EMPTY) scanner.negative = true;
+    } else if (byte !== 0x2b) {
       scanner.at = at;
       return true;
     }
@@ -52,8 +52,8 @@ export function readNumber(scanner: JsonScanner): bool {
  * ones and for those with an exponent, which no client writes for a count.
  */
 export function countOf(scanner: JsonScanner): i32 {
-  if (scanner.type != JsonType.NUMBER || scanner.negative) return -1;
-  if (scanner.numberPart == NumberPart.EMPTY || scanner.numberPart == NumberPart.EXPONENT) return -1;
+  if (scanner.type !== JsonType.NUMBER || scanner.negative) return -1;
+  if (scanner.numberPart === NumberPart.EMPTY || scanner.numberPart === NumberPart.EXPONENT) return -1;
   return <i32>min<i64>(scanner.number, <i64>i32.MAX_VALUE);
 }
 
@@ -81,7 +81,7 @@ export function readWord(scanner: JsonScanner): bool {
 
 /** What the word means in JSON. */
 export function wordType(word: u64): i32 {
-  if (word == TRUE) return JsonType.TRUE;
-  if (word == FALSE) return JsonType.FALSE;
-  return word == NULL ? JsonType.NULL : JsonType.WORD;
+  if (word === TRUE) return JsonType.TRUE;
+  if (word === FALSE) return JsonType.FALSE;
+  return word === NULL ? JsonType.NULL : JsonType.WORD;
 }

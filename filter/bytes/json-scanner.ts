@@ -14,6 +14,8 @@ import { findStructure } from "./scan";
 import { isDigit } from "./text";
 
 const QUOTE: u8 = 0x22;
+const COMMA: u8 = 0x2c;
+const COLON: u8 = 0x3a;
 const OPEN_ARRAY: u8 = 0x5b;
 const OPEN_OBJECT: u8 = 0x7b;
 const CLOSE_ARRAY: u8 = 0x5d;
@@ -27,7 +29,7 @@ const CLOSE_OBJECT: u8 = 0x7d;
 export function nextEvent(scanner: JsonScanner): i32 {
   while (scanner.at < scanner.end) {
     const event = step(scanner);
-    if (event != JsonEvent.MORE) return event;
+    if (event !== JsonEvent.MORE) return event;
   }
   return JsonEvent.MORE;
 }
@@ -67,21 +69,21 @@ function between(scanner: JsonScanner): i32 {
     case JsonMode.AFTER:
       return afterValue(scanner, byte);
     case JsonMode.COLON:
-      if (byte != 0x3a) return breakOff(scanner);
+      if (byte !== COLON) return breakOff(scanner);
       scanner.at++;
       scanner.mode = JsonMode.VALUE;
       return JsonEvent.MORE;
     case JsonMode.FIRST_KEY:
-      if (byte == CLOSE_OBJECT) return close(scanner);
+      if (byte === CLOSE_OBJECT) return close(scanner);
       return openKey(scanner, byte);
     case JsonMode.KEY:
       return openKey(scanner, byte);
     case JsonMode.FIRST_ELEMENT:
-      if (byte == CLOSE_ARRAY) return close(scanner);
+      if (byte === CLOSE_ARRAY) return close(scanner);
       return openValue(scanner, byte);
     case JsonMode.START:
       // A byte order mark, wherever the chunk is cut.
-      if (byte == 0xef || byte == 0xbb || byte == 0xbf) {
+      if (byte === 0xef || byte === 0xbb || byte === 0xbf) {
         scanner.at++;
         return JsonEvent.MORE;
       }
@@ -92,35 +94,45 @@ function between(scanner: JsonScanner): i32 {
 }
 
 function afterValue(scanner: JsonScanner, byte: u8): i32 {
-  if (scanner.depth == 0) {
+  if (scanner.depth === 0) {
     scanner.mode = JsonMode.DONE;
     return JsonEvent.END;
   }
-  const inObject = ((scanner.objects >> scanner.depth) & 1) != 0;
-  if (byte == 0x2c) {
+  const isObject = inObject(scanner);
+  if (byte === COMMA) {
     scanner.at++;
-    scanner.mode = inObject ? JsonMode.KEY : JsonMode.VALUE;
-    if (!inObject) scanner.kind = parentKind(scanner);
+    scanner.mode = isObject ? JsonMode.KEY : JsonMode.VALUE;
+    if (!isObject) scanner.kind = parentKind(scanner);
     return JsonEvent.MORE;
   }
-  return byte == (inObject ? CLOSE_OBJECT : CLOSE_ARRAY) ? close(scanner) : breakOff(scanner);
+  return byte === (isObject ? CLOSE_OBJECT : CLOSE_ARRAY) ? close(scanner) : breakOff(scanner);
+}
+
+/** Depth 0 has no bit, so a top-level scalar is in no object. */
+function inObject(scanner: JsonScanner): bool {
+  return ((scanner.objects >> scanner.depth) & 1) !== 0;
 }
 
 function openKey(scanner: JsonScanner, byte: u8): i32 {
-  if (byte != QUOTE) return breakOff(scanner);
+  if (byte !== QUOTE) return breakOff(scanner);
   const at = ++scanner.at;
   if (at + 16 <= scanner.end) {
     // Nearly every key is short, plain and whole: one load finds its end and one store keeps it.
     const block = v128.load(at);
     const quotes = i8x16.bitmask(i8x16.eq(block, i8x16.splat(QUOTE)));
     const backslashes = i8x16.bitmask(i8x16.eq(block, i8x16.splat(0x5c)));
-    if (quotes != 0 && backslashes == 0) {
+    if (quotes !== 0 && backslashes === 0) {
       const length = ctz(quotes);
       v128.store(scratchOf(scanner), block);
       scanner.scratchLength = length;
       scanner.truncated = false;
       scanner.at = at + <usize>length + 1;
-      return endKey(scanner);
+      endKey(scanner);
+      if (length < 15 && load<u8>(scanner.at) === COLON) {
+        scanner.at++;
+        scanner.mode = JsonMode.VALUE;
+      }
+      return JsonEvent.KEY;
     }
   }
   scanner.isKey = true;
@@ -136,13 +148,15 @@ function endKey(scanner: JsonScanner): i32 {
 }
 
 function openValue(scanner: JsonScanner, byte: u8): i32 {
-  if (byte == QUOTE) {
+  if (byte === QUOTE) {
     scanner.at++;
     scanner.isKey = false;
     openString(scanner);
-  } else if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) {
-    return open(scanner, byte == OPEN_OBJECT);
-  } else if (isDigit(byte) || byte == 0x2d) {
+    // Most strings end in the same chunk, so read on at once.
+    if (scanner.at < scanner.end && readString(scanner)) return endScalar(scanner, JsonType.STRING);
+  } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+    return open(scanner, byte === OPEN_OBJECT);
+  } else if (isDigit(byte) || byte === 0x2d) {
     openNumber(scanner);
     scanner.mode = JsonMode.NUMBER;
   } else if (isLetter(byte)) {
@@ -156,7 +170,7 @@ function openValue(scanner: JsonScanner, byte: u8): i32 {
 
 function open(scanner: JsonScanner, isObject: bool): i32 {
   scanner.at++;
-  if ((scanner.kind & KindFlag.ENTER) == 0 || scanner.depth == MAX_DEPTH) {
+  if ((scanner.kind & KindFlag.ENTER) === 0 || scanner.depth === MAX_DEPTH) {
     scanner.skipDepth = 1;
     scanner.mode = JsonMode.SKIP;
     return JsonEvent.MORE;
@@ -167,7 +181,7 @@ function open(scanner: JsonScanner, isObject: bool): i32 {
   scanner.objects = isObject ? scanner.objects | bit : scanner.objects & ~bit;
   scanner.openIsObject = isObject;
   scanner.mode = isObject ? JsonMode.FIRST_KEY : JsonMode.FIRST_ELEMENT;
-  return (scanner.kind & KindFlag.VALUE) != 0 ? JsonEvent.OPEN : JsonEvent.MORE;
+  return (scanner.kind & KindFlag.VALUE) !== 0 ? JsonEvent.OPEN : JsonEvent.MORE;
 }
 
 function close(scanner: JsonScanner): i32 {
@@ -184,7 +198,11 @@ function close(scanner: JsonScanner): i32 {
 function endScalar(scanner: JsonScanner, type: i32): i32 {
   scanner.type = type;
   scanner.mode = JsonMode.AFTER;
-  const wanted = (scanner.kind & KindFlag.VALUE) != 0 || type == JsonType.WORD;
+  if (scanner.at < scanner.end && load<u8>(scanner.at) === COMMA && inObject(scanner)) {
+    scanner.at++;
+    scanner.mode = JsonMode.KEY;
+  }
+  const wanted = (scanner.kind & KindFlag.VALUE) !== 0 || type === JsonType.WORD;
   return wanted ? JsonEvent.VALUE : JsonEvent.MORE;
 }
 
@@ -193,9 +211,9 @@ function skipStructure(scanner: JsonScanner): i32 {
   let at = scanner.at;
   while (at < end) {
     at = findStructure(at, end);
-    if (at == end) break;
+    if (at === end) break;
     const byte = load<u8>(at++);
-    if (byte == QUOTE) {
+    if (byte === QUOTE) {
       scanner.at = at;
       scanner.escape = 0;
       if (!skipString(scanner)) {
@@ -203,12 +221,12 @@ function skipStructure(scanner: JsonScanner): i32 {
         return JsonEvent.MORE;
       }
       at = scanner.at;
-    } else if ((byte | 0x20) == OPEN_OBJECT) {
+    } else if ((byte | 0x20) === OPEN_OBJECT) {
       scanner.skipDepth++;
-    } else if (--scanner.skipDepth == 0) {
+    } else if (--scanner.skipDepth === 0) {
       scanner.at = at;
-      scanner.mode = scanner.depth == 0 ? JsonMode.DONE : JsonMode.AFTER;
-      return scanner.depth == 0 ? JsonEvent.END : JsonEvent.MORE;
+      scanner.mode = scanner.depth === 0 ? JsonMode.DONE : JsonMode.AFTER;
+      return scanner.depth === 0 ? JsonEvent.END : JsonEvent.MORE;
     }
   }
   scanner.at = at;

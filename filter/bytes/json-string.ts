@@ -9,19 +9,19 @@ export function skipString(scanner: JsonScanner): bool {
   const end = scanner.end;
   let at = scanner.at;
   // The digits of \uXXXX can't be a quote, so one escaped byte is all that has to be stepped over.
-  if (scanner.escape != 0) {
+  if (scanner.escape !== 0) {
     at++;
     scanner.escape = 0;
   }
   while (at < end) {
     at = findStringStop(at, end);
-    if (at == end) break;
+    if (at === end) break;
     const byte = load<u8>(at++);
-    if (byte == QUOTE) {
+    if (byte === QUOTE) {
       scanner.at = at;
       return true;
     }
-    if (at == end) {
+    if (at === end) {
       scanner.escape = 1;
       break;
     }
@@ -38,8 +38,8 @@ export function openString(scanner: JsonScanner): void {
   scanner.highSurrogate = 0;
   scanner.nonEmpty = false;
   scanner.truncated = false;
-  if (scanner.isKey || (scanner.kind & KindFlag.SHORT) != 0) scanner.scratchLength = 0;
-  else if ((scanner.kind & KindFlag.TEXT) != 0) scanner.textLength = 0;
+  if (scanner.isKey || (scanner.kind & KindFlag.SHORT) !== 0) scanner.scratchLength = 0;
+  else if ((scanner.kind & KindFlag.TEXT) !== 0) scanner.textLength = 0;
   scanner.mode = scanner.isKey ? JsonMode.KEY_STRING : JsonMode.STRING;
 }
 
@@ -48,12 +48,12 @@ export function openString(scanner: JsonScanner): void {
  * closing quote was consumed. Unpaired surrogates and bad escapes become U+FFFD or the escaped byte.
  */
 export function readString(scanner: JsonScanner): bool {
-  if (load<u8>(scanner.at) != QUOTE) scanner.nonEmpty = true;
-  if (!scanner.isKey && (scanner.kind & (KindFlag.SHORT | KindFlag.TEXT)) == 0) return skipString(scanner);
+  if (load<u8>(scanner.at) !== QUOTE) scanner.nonEmpty = true;
+  if (!scanner.isKey && (scanner.kind & (KindFlag.SHORT | KindFlag.TEXT)) === 0) return skipString(scanner);
   const end = scanner.end;
   let at = scanner.at;
   while (at < end) {
-    if (scanner.escape != 0) {
+    if (scanner.escape !== 0) {
       if (readEscape(scanner, load<u8>(at))) at++;
       continue;
     }
@@ -64,7 +64,7 @@ export function readString(scanner: JsonScanner): bool {
       at = stop;
       continue;
     }
-    if (load<u8>(at++) == QUOTE) {
+    if (load<u8>(at++) === QUOTE) {
       dropSurrogate(scanner);
       scanner.at = at;
       return true;
@@ -77,8 +77,8 @@ export function readString(scanner: JsonScanner): bool {
 
 /** One byte inside an escape; false when it belongs to what follows. */
 function readEscape(scanner: JsonScanner, byte: u8): bool {
-  if (scanner.escape == 1) {
-    if (byte == 0x75) {
+  if (scanner.escape === 1) {
+    if (byte === 0x75) {
       scanner.escape = 5;
       scanner.codeUnit = 0;
       return true;
@@ -97,7 +97,7 @@ function readEscape(scanner: JsonScanner, byte: u8): bool {
   }
   scanner.codeUnit = (scanner.codeUnit << 4) | <u16>digit;
   scanner.escape--;
-  if (scanner.escape == 1) {
+  if (scanner.escape === 1) {
     scanner.escape = 0;
     endCodeUnit(scanner, <u32>scanner.codeUnit);
   }
@@ -106,18 +106,18 @@ function readEscape(scanner: JsonScanner, byte: u8): bool {
 
 function endCodeUnit(scanner: JsonScanner, unit: u32): void {
   const high = <u32>scanner.highSurrogate;
-  if (high != 0 && (unit & 0xfc00) == 0xdc00) {
+  if (high !== 0 && (unit & 0xfc00) === 0xdc00) {
     scanner.highSurrogate = 0;
     appendCodePoint(scanner, 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
     return;
   }
   dropSurrogate(scanner);
-  if ((unit & 0xfc00) == 0xd800) scanner.highSurrogate = <u16>unit;
-  else appendCodePoint(scanner, (unit & 0xfc00) == 0xdc00 ? REPLACEMENT : unit);
+  if ((unit & 0xfc00) === 0xd800) scanner.highSurrogate = <u16>unit;
+  else appendCodePoint(scanner, (unit & 0xfc00) === 0xdc00 ? REPLACEMENT : unit);
 }
 
 function dropSurrogate(scanner: JsonScanner): void {
-  if (scanner.highSurrogate == 0) return;
+  if (scanner.highSurrogate === 0) return;
   scanner.highSurrogate = 0;
   appendCodePoint(scanner, REPLACEMENT);
 }
@@ -163,7 +163,7 @@ function appendCodePoint(scanner: JsonScanner, code: u32): void {
     size = 2;
     bytes = 0xc0 | (code >> 6) | ((0x80 | (code & 0x3f)) << 8);
   }
-  const isShort = scanner.isKey || (scanner.kind & KindFlag.SHORT) != 0;
+  const isShort = scanner.isKey || (scanner.kind & KindFlag.SHORT) !== 0;
   const length = isShort ? scanner.scratchLength : scanner.textLength;
   // Half a character is of no use to anyone: the text ends before it, and nothing may follow.
   if (scanner.truncated || length + size > (isShort ? SCRATCH_SIZE : scanner.textLimit)) {
@@ -182,15 +182,24 @@ function appendCodePoint(scanner: JsonScanner, code: u32): void {
 /** Copies plain bytes; what the room can't hold is dropped and `truncated` set. */
 function append(scanner: JsonScanner, from: usize, size: i32): void {
   if (scanner.truncated) return;
-  const isShort = scanner.isKey || (scanner.kind & KindFlag.SHORT) != 0;
+  const isShort = scanner.isKey || (scanner.kind & KindFlag.SHORT) !== 0;
   const length = isShort ? scanner.scratchLength : scanner.textLength;
   const room = (isShort ? SCRATCH_SIZE : scanner.textLimit) - length;
   if (size > room) {
     scanner.truncated = true;
     size = room;
   }
-  let to = (isShort ? scratchOf(scanner) : textOf(scanner)) + <usize>length;
-  for (let i = 0; i < size; i++) store<u8>(to++, load<u8>(from++));
+  copy((isShort ? scratchOf(scanner) : textOf(scanner)) + <usize>length, from, size);
   if (isShort) scanner.scratchLength = length + size;
   else scanner.textLength = length + size;
+}
+
+function copy(to: usize, from: usize, size: i32): void {
+  const end = from + <usize>size;
+  while (from + 8 <= end) {
+    store<u64>(to, load<u64>(from));
+    from += 8;
+    to += 8;
+  }
+  while (from < end) store<u8>(to++, load<u8>(from++));
 }

@@ -5,12 +5,12 @@ import { equalsText } from "./text";
 import { TextScanner128 } from "./text-room";
 
 enum Kind {
-  ROOT = KindFlag.ENTER | KindFlag.VALUE | 1,
-  MODEL = KindFlag.TEXT | KindFlag.VALUE | 1,
-  STREAM = KindFlag.VALUE | 1,
-  MAX_TOKENS = KindFlag.VALUE | 2,
-  MAX_COMPLETION_TOKENS = KindFlag.VALUE | 3,
-  N = KindFlag.VALUE | 4,
+  ROOT = 0x91,
+  MODEL = 0x31,
+  STREAM = 0x11,
+  MAX_TOKENS = 0x12,
+  MAX_COMPLETION_TOKENS = 0x13,
+  N = 0x14,
 }
 
 /** Bytes of the model's name that are kept. */
@@ -97,7 +97,7 @@ function breakPeek(peek: RequestPeek): void {
 /** The kind of the key's value; an earlier value of the same key is forgotten, whatever comes now. */
 function keyKind(peek: RequestPeek): i32 {
   const kind = knownKey(scratchOf(peek), peek.scratchLength);
-  if (kind != 0) keep(peek, kind, -1);
+  if (kind !== 0) keep(peek, kind, -1);
   return kind;
 }
 
@@ -119,21 +119,22 @@ function knownKey(key: usize, length: i32): i32 {
 }
 
 function takeValue(peek: RequestPeek): void {
-  if (peek.type == JsonType.WORD) {
+  if (peek.type === JsonType.WORD) {
     breakPeek(peek);
     return;
   }
   switch (peek.kind) {
     case Kind.MODEL:
-      if (peek.type != JsonType.STRING) return;
+      if (peek.type !== JsonType.STRING) return;
       peek.modelTruncated = peek.truncated;
       keep(peek, Kind.MODEL, peek.textLength);
       return;
     case Kind.STREAM:
-      if (peek.type == JsonType.TRUE) keep(peek, Kind.STREAM, 1);
-      else if (peek.type == JsonType.FALSE) keep(peek, Kind.STREAM, 0);
+      if (peek.type === JsonType.TRUE) keep(peek, Kind.STREAM, 1);
+      else if (peek.type === JsonType.FALSE) keep(peek, Kind.STREAM, 0);
       return;
     case Kind.ROOT:
+      breakPeek(peek);
       return;
     default:
       keep(peek, peek.kind, countOf(peek));

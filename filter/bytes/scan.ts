@@ -12,12 +12,12 @@ export function findStringStop(at: usize, end: usize): usize {
     const quotes = i8x16.eq(block, i8x16.splat(QUOTE));
     const backslashes = i8x16.eq(block, i8x16.splat(BACKSLASH));
     const mask = i8x16.bitmask(v128.or(quotes, backslashes));
-    if (mask != 0) return at + <usize>ctz(mask);
+    if (mask !== 0) return at + <usize>ctz(mask);
     at += 16;
   }
   while (at < end) {
     const byte = load<u8>(at);
-    if (byte == QUOTE || byte == BACKSLASH) return at;
+    if (byte === QUOTE || byte === BACKSLASH) return at;
     at++;
   }
   return end;
@@ -33,13 +33,13 @@ export function findStructure(at: usize, end: usize): usize {
     const closes = i8x16.eq(folded, i8x16.splat(0x7d));
     const quotes = i8x16.eq(block, i8x16.splat(QUOTE));
     const mask = i8x16.bitmask(v128.or(v128.or(opens, closes), quotes));
-    if (mask != 0) return at + <usize>ctz(mask);
+    if (mask !== 0) return at + <usize>ctz(mask);
     at += 16;
   }
   while (at < end) {
     const byte = load<u8>(at);
     const folded: u8 = byte | 0x20;
-    if (byte == QUOTE || folded == 0x7b || folded == 0x7d) return at;
+    if (byte === QUOTE || folded === 0x7b || folded === 0x7d) return at;
     at++;
   }
   return end;
@@ -52,12 +52,12 @@ export function findLineEnd(at: usize, end: usize): usize {
     const feeds = i8x16.eq(block, i8x16.splat(LF));
     const returns = i8x16.eq(block, i8x16.splat(CR));
     const mask = i8x16.bitmask(v128.or(feeds, returns));
-    if (mask != 0) return at + <usize>ctz(mask);
+    if (mask !== 0) return at + <usize>ctz(mask);
     at += 16;
   }
   while (at < end) {
     const byte = load<u8>(at);
-    if (byte == LF || byte == CR) return at;
+    if (byte === LF || byte === CR) return at;
     at++;
   }
   return end;

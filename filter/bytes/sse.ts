@@ -70,7 +70,7 @@ export function nextSseEvent(sse: SseReader): void {
 
 /** The stream has ended: what was read of the last line counts. */
 export function endSse(sse: SseReader): void {
-  if (sse.mode == Mode.EVENT_VALUE) endEventLine(sse);
+  if (sse.mode === Mode.EVENT_VALUE) endEventLine(sse);
   sse.mode = Mode.LINE_START;
 }
 
@@ -78,7 +78,7 @@ export function endSse(sse: SseReader): void {
 export function nextPart(sse: SseReader): i32 {
   while (sse.at < sse.end) {
     const part = step(sse);
-    if (part != SsePart.MORE) return part;
+    if (part !== SsePart.MORE) return part;
   }
   return SsePart.MORE;
 }
@@ -117,25 +117,25 @@ function startLine(sse: SseReader): i32 {
   const byte = load<u8>(at);
   if (sse.skipFeed) {
     sse.skipFeed = false;
-    if (byte == LF) {
+    if (byte === LF) {
       sse.at = at + 1;
       return SsePart.MORE;
     }
   }
   if (sse.bom < BOM_DONE) {
-    if (byte == bomByte(sse.bom)) {
+    if (byte === bomByte(sse.bom)) {
       sse.bom++;
       sse.at = at + 1;
       return SsePart.MORE;
     }
     sse.bom = BOM_DONE;
   }
-  if (byte == LF || byte == CR) {
+  if (byte === LF || byte === CR) {
     endLine(sse);
     return SsePart.EVENT;
   }
   // Nearly every line starts like this; the general way below reads the same, byte by byte.
-  if (at + 5 <= sse.end && load<u32>(at) == 0x61746164 && load<u8>(at + 4) == COLON) {
+  if (at + 5 <= sse.end && load<u32>(at) === 0x61746164 && load<u8>(at + 4) === COLON) {
     sse.at = at + 5;
     sse.mode = Mode.DATA_START;
     return SsePart.MORE;
@@ -148,13 +148,13 @@ function startLine(sse: SseReader): i32 {
 
 function readField(sse: SseReader): i32 {
   const byte = load<u8>(sse.at);
-  if (byte == LF || byte == CR) {
+  if (byte === LF || byte === CR) {
     if (isName(sse, 4, DATA)) sse.hasData = true;
     endLine(sse);
     return SsePart.MORE;
   }
   sse.at++;
-  if (byte != COLON) {
+  if (byte !== COLON) {
     addToName(sse, byte);
     if (sse.nameLength > 5) sse.mode = Mode.IGNORE;
     return SsePart.MORE;
@@ -177,7 +177,7 @@ function readData(sse: SseReader): i32 {
   const to = findLineEnd(from, sse.end);
   sse.at = to;
   if (to < sse.end) endLine(sse);
-  if (from == to) return SsePart.MORE;
+  if (from === to) return SsePart.MORE;
   sse.from = from;
   sse.to = to;
   return SsePart.DATA;
@@ -185,7 +185,7 @@ function readData(sse: SseReader): i32 {
 
 function readEventName(sse: SseReader): void {
   const byte = load<u8>(sse.at);
-  if (byte == LF || byte == CR) {
+  if (byte === LF || byte === CR) {
     endEventLine(sse);
     endLine(sse);
     return;
@@ -205,19 +205,19 @@ function addToName(sse: SseReader, byte: u8): void {
 }
 
 function isName(sse: SseReader, length: u32, name: u64): bool {
-  return sse.nameLength == length && sse.name == name;
+  return sse.nameLength === length && sse.name === name;
 }
 
 function skipBlank(sse: SseReader): void {
-  if (load<u8>(sse.at) == BLANK) sse.at++;
+  if (load<u8>(sse.at) === BLANK) sse.at++;
 }
 
 function endLine(sse: SseReader): void {
-  sse.skipFeed = load<u8>(sse.at) == CR;
+  sse.skipFeed = load<u8>(sse.at) === CR;
   sse.at++;
   sse.mode = Mode.LINE_START;
 }
 
 function bomByte(index: i32): u8 {
-  return index == 0 ? 0xef : index == 1 ? 0xbb : 0xbf;
+  return index === 0 ? 0xef : index === 1 ? 0xbb : 0xbf;
 }

@@ -6,24 +6,46 @@ export function startsWith(ptr: usize, length: i32, text: string): bool {
   const size = text.length;
   if (length < size) return false;
   const literal = changetype<usize>(text);
-  for (let i = 0; i < size; i++) {
-    if (<u16>load<u8>(ptr + <usize>i) != load<u16>(literal + ((<usize>i) << 1))) return false;
+  if (size < 4) {
+    for (let i = 0; i < size; i++) {
+      if (<u16>load<u8>(ptr + <usize>i) !== load<u16>(literal + ((<usize>i) << 1))) return false;
+    }
+    return true;
   }
-  return true;
+  const last: usize = size - 4;
+  for (let i: usize = 0; i < last; i += 4) {
+    if (widen(load<u32>(ptr + i)) !== load<u64>(literal + (i << 1))) return false;
+  }
+  // The last four overlap those before them, so that no shorter step is needed.
+  return widen(load<u32>(ptr + last)) === load<u64>(literal + (last << 1));
+}
+
+/** Past `text` (ASCII) when the bytes in [at, end) start with it, else `at`. */
+export function skipText(at: usize, end: usize, text: string): usize {
+  return startsWith(at, <i32>(end - at), text) ? at + <usize>text.length : at;
+}
+
+const ODD_PAIRS: u64 = 0x0000_ffff_0000_ffff;
+const ODD_BYTES: u64 = ((<u64>0x00ff_00ff) << 32) | 0x00ff_00ff;
+
+/** Four bytes as four 16-bit characters. */
+function widen(bytes: u32): u64 {
+  const pairs = (((<u64>bytes) << 16) | <u64>bytes) & ODD_PAIRS;
+  return ((pairs << 8) | pairs) & ODD_BYTES;
 }
 
 /** Whether the bytes are exactly `text` (ASCII). */
 export function equalsText(ptr: usize, length: i32, text: string): bool {
-  return length == text.length && startsWith(ptr, length, text);
+  return length === text.length && startsWith(ptr, length, text);
 }
 
 /** Whether the bytes are `text` (ASCII) when letters of either case count as the same. */
 export function equalsIgnoreCase(ptr: usize, length: i32, text: string): bool {
-  if (length != text.length) return false;
+  if (length !== text.length) return false;
   const literal = changetype<usize>(text);
   for (let i = 0; i < length; i++) {
     const byte = lower(load<u8>(ptr + <usize>i));
-    if (byte != lower(<u8>load<u16>(literal + ((<usize>i) << 1)))) return false;
+    if (byte !== lower(<u8>load<u16>(literal + ((<usize>i) << 1)))) return false;
   }
   return true;
 }
@@ -35,7 +57,7 @@ export function lower(byte: u8): u8 {
 
 /** A letter, digit or underscore, as `\w` of a regular expression. */
 export function isWord(byte: u8): bool {
-  return isDigit(byte) || (byte | 0x20) - 0x61 < 26 || byte == 0x5f;
+  return isDigit(byte) || (byte | 0x20) - 0x61 < 26 || byte === 0x5f;
 }
 
 /** An ASCII digit. */
@@ -45,7 +67,7 @@ export function isDigit(byte: u8): bool {
 
 /** An ASCII blank: space, tab, LF, VT, FF, CR. */
 export function isSpace(byte: u8): bool {
-  return byte == 0x20 || byte - 9 < 5;
+  return byte === 0x20 || byte - 9 < 5;
 }
 
 /**

@@ -1,0 +1,164 @@
+import {
+  AnswerReader,
+  endAnswer,
+  errorText,
+  Finish,
+  feedAnswer,
+  resetAnswer,
+} from "../../../filter/bytes/answer";
+import { feedPeek, peekModel, RequestPeek, resetPeek } from "../../../filter/bytes/request-peek";
+
+/** Each fixture is cut in this many random ways. */
+const RANDOM_CUTS: i32 = 24;
+const GUARD: u64 = 0xa5a5_5a5a;
+
+/** Repeatable noise (xorshift32). */
+export class Noise {
+  constructor(private state: u32) {}
+
+  next(bound: i32): i32 {
+    let value = this.state;
+    value ^= value << 13;
+    value ^= value >> 17;
+    value ^= value << 5;
+    this.state = value;
+    return <i32>(value % <u32>bound);
+  }
+}
+
+/** Memory that nobody else has, with guard words around it that must stay as they are. */
+export function guarded(size: usize): usize {
+  const block = heap.alloc(size + 32);
+  memory.fill(block, 0xcc, size + 32);
+  const ptr = (block + 23) & ~15;
+  store<u64>(ptr - 8, GUARD);
+  store<u64>(ptr + size, GUARD);
+  return ptr;
+}
+
+export function isIntact(ptr: usize, size: usize): bool {
+  return load<u64>(ptr - 8) === GUARD && load<u64>(ptr + size) === GUARD;
+}
+
+let edge: i32 = 0;
+
+/** Room for `length` bytes at the very end of memory: a read past them would trap. */
+export function atMemoryEnd(length: i32): usize {
+  if (edge !== memory.size()) {
+    memory.grow((length >> 16) + 2);
+    edge = memory.size();
+  }
+  return ((<usize>edge) << 16) - <usize>length;
+}
+
+const answer = changetype<AnswerReader>(guarded(offsetof<AnswerReader>()));
+const peek = changetype<RequestPeek>(guarded(offsetof<RequestPeek>()));
+
+/** What a stream (or an answer in one piece) tells; the same however it is cut, or a complaint. */
+export function answerFacts(body: string, eventStream: bool): string {
+  const bytes = String.UTF8.encode(body);
+  const whole = readAnswer(bytes, eventStream, bytes.byteLength, null);
+  const single = readAnswer(bytes, eventStream, 1, null);
+  if (whole !== single) return "byte by byte: " + single + " | whole: " + whole;
+  const noise = new Noise(7);
+  for (let i = 0; i < RANDOM_CUTS; i++) {
+    const cut = readAnswer(bytes, eventStream, 1 + noise.next(40), noise);
+    if (whole !== cut) return "cut: " + cut + " | whole: " + whole;
+  }
+  return whole;
+}
+
+export function streamFacts(body: string): string {
+  return answerFacts(body, true);
+}
+
+export function bodyFacts(body: string): string {
+  return answerFacts(body, false);
+}
+
+function readAnswer(bytes: ArrayBuffer, eventStream: bool, step: i32, noise: Noise | null): string {
+  memory.fill(changetype<usize>(answer), 0xcc, offsetof<AnswerReader>());
+  resetAnswer(answer, eventStream);
+  let at: i32 = 0;
+  while (at < bytes.byteLength) {
+    const wanted = noise === null ? step : 1 + noise.next(step);
+    const length = min(wanted, bytes.byteLength - at);
+    // A copy of its own for each chunk: nothing may be read before or after it.
+    const chunk = atMemoryEnd(length);
+    memory.copy(chunk, changetype<usize>(bytes) + <usize>at, <usize>length);
+    feedAnswer(answer, chunk, length);
+    memory.fill(chunk, 0xcc, <usize>length);
+    at += length;
+  }
+  endAnswer(answer);
+  const first = listAnswer();
+  endAnswer(answer);
+  if (first !== listAnswer()) return "a second end changes " + first;
+  if (!isIntact(changetype<usize>(answer), offsetof<AnswerReader>()))
+    return "memory beside the reader was written";
+  return first;
+}
+
+function listAnswer(): string {
+  let facts = "";
+  if (answer.firstToken) facts += "token ";
+  if (answer.errorSeen) facts += "error ";
+  if (answer.finish === Finish.NORMAL) facts += "finish ";
+  if (answer.finish === Finish.ABNORMAL) facts += "abnormal ";
+  if (answer.doneSeen) facts += "done ";
+  if (answer.complete) facts += "complete ";
+  if (answer.promptTokens >= 0) facts += "prompt:" + answer.promptTokens.toString() + " ";
+  if (answer.completionTokens >= 0) facts += "completion:" + answer.completionTokens.toString() + " ";
+  if (answer.errorCode >= 0) facts += "code:" + answer.errorCode.toString() + " ";
+  if (answer.events > 0) facts += "events:" + answer.events.toString() + " ";
+  if (answer.errorTextLength > 0) {
+    facts += "text:" + String.UTF8.decodeUnsafe(errorText(answer), <usize>answer.errorTextLength) + " ";
+  }
+  return facts.trimEnd();
+}
+
+/** What a request's body tells; the same however it is cut, or a complaint. */
+export function peekFacts(body: string): string {
+  const bytes = String.UTF8.encode(body);
+  const whole = readPeek(bytes, bytes.byteLength, null);
+  const single = readPeek(bytes, 1, null);
+  if (whole !== single) return "byte by byte: " + single + " | whole: " + whole;
+  const noise = new Noise(11);
+  for (let i = 0; i < RANDOM_CUTS; i++) {
+    const cut = readPeek(bytes, 1 + noise.next(40), noise);
+    if (whole !== cut) return "cut: " + cut + " | whole: " + whole;
+  }
+  return whole;
+}
+
+function readPeek(bytes: ArrayBuffer, step: i32, noise: Noise | null): string {
+  memory.fill(changetype<usize>(peek), 0xcc, offsetof<RequestPeek>());
+  resetPeek(peek);
+  let at: i32 = 0;
+  while (at < bytes.byteLength) {
+    const wanted = noise === null ? step : 1 + noise.next(step);
+    const length = min(wanted, bytes.byteLength - at);
+    const chunk = atMemoryEnd(length);
+    memory.copy(chunk, changetype<usize>(bytes) + <usize>at, <usize>length);
+    feedPeek(peek, chunk, length);
+    memory.fill(chunk, 0xcc, <usize>length);
+    at += length;
+  }
+  if (!isIntact(changetype<usize>(peek), offsetof<RequestPeek>()))
+    return "memory beside the peek was written";
+  return listPeek();
+}
+
+function listPeek(): string {
+  let facts = "";
+  if (peek.modelLength >= 0) {
+    facts += "model:" + String.UTF8.decodeUnsafe(peekModel(peek), <usize>peek.modelLength) + " ";
+  }
+  if (peek.modelTruncated) facts += "truncated ";
+  if (peek.stream >= 0) facts += "stream:" + peek.stream.toString() + " ";
+  if (peek.maxTokens >= 0) facts += "max:" + peek.maxTokens.toString() + " ";
+  if (peek.n >= 0) facts += "n:" + peek.n.toString() + " ";
+  if (peek.complete) facts += "complete ";
+  if (peek.malformed) facts += "malformed ";
+  return facts.trimEnd();
+}
