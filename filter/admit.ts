@@ -2,8 +2,8 @@
 import * as choice from "./choose";
 import { choose } from "./choose";
 import { allocate } from "./host/arena";
-import { Slot, SlotPool } from "./host/contexts";
 import { nowMs } from "./host/clock";
+import { Slot, SlotPool } from "./host/contexts";
 import { increment } from "./host/metrics";
 import { clearRouteCache, readProperty, writeFilterState } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
@@ -13,7 +13,7 @@ import { findPolicy } from "./policies";
 import { Exhausted } from "./policy/policy";
 import { acquireCanary, grantedGeneration } from "./records";
 import { replyExhausted } from "./reply";
-import { loadRequest, namePtr, NO_TIER, REQUEST_SIZE, RequestRecord, saveRequest } from "./request-record";
+import { loadRequest, NO_TIER, namePtr, REQUEST_SIZE, RequestRecord, saveRequest } from "./request-record";
 
 export const admitSlots: SlotPool = new SlotPool(<i32>offsetof<Slot>() + 16);
 
@@ -21,7 +21,7 @@ export function onRequestHeaders(): Action {
   if (!readProperty(names.STATE_STEP)) return Action.CONTINUE;
   if (!names.STEP_COUNT.equals(resultPtr(), resultSize())) return Action.CONTINUE;
   const at = allocate(REQUEST_SIZE);
-  if (at == 0) return Action.CONTINUE;
+  if (at === 0) return Action.CONTINUE;
   const request = changetype<RequestRecord>(at);
   if (!loadRequest(request)) return Action.CONTINUE;
   const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
@@ -33,19 +33,19 @@ export function onRequestHeaders(): Action {
 
   const candidate = request.permitTier;
   request.permitTier = NO_TIER;
-  if (candidate != NO_TIER && isCanary()) {
+  if (candidate !== NO_TIER && isCanary()) {
     const permit = acquireCanary(unchecked(chain.tiers[candidate]), now);
-    if (permit != 0) {
+    if (permit !== 0) {
       request.permit = permit;
       request.permitTier = candidate;
       request.tier = candidate;
       request.generation = grantedGeneration();
     }
   }
-  if (request.permit == 0) {
+  if (request.permit === 0) {
     // No canary: the tier named before the count may have changed since, and the size is known better now.
     choose(policy, chain, request.promptTokens, now);
-    if (choice.chosenTier < 0 && chain.exhausted == Exhausted.REPLY) {
+    if (choice.chosenTier < 0 && chain.exhausted === Exhausted.REPLY) {
       replyExhausted(chain, choice.shortestWaitMs);
       return Action.PAUSE;
     }
@@ -62,11 +62,11 @@ export function onRequestHeaders(): Action {
 
 /** The service's verdict; missing (the service is away, say) means no: an unknown size is never a canary. */
 function isCanary(): bool {
-  return readProperty(names.PROPERTY_CANARY) && resultSize() >= 1 && load<u8>(resultPtr()) == 1;
+  return readProperty(names.PROPERTY_CANARY) && resultSize() >= 1 && load<u8>(resultPtr()) === 1;
 }
 
 function readCount(): i32 {
-  if (!readProperty(names.PROPERTY_PROMPT_TOKENS) || resultSize() != 8) return -1;
+  if (!readProperty(names.PROPERTY_PROMPT_TOKENS) || resultSize() !== 8) return -1;
   const value = load<f64>(resultPtr());
   return value >= 0 && value < 2147483647 ? <i32>value : -1;
 }

@@ -28,12 +28,12 @@ export function defineMetrics(backend: Backend): void {
 
 /** Reports a verdict after its compare-and-swap went through; silent when nothing changed. */
 export function announce(backend: Backend, from: i32, record: BackendRecord, verdict: i32, now: u64): void {
-  if ((verdict & VERDICT_LATE) != 0) increment(backend.metrics.late);
+  if ((verdict & VERDICT_LATE) !== 0) increment(backend.metrics.late);
   const cause = verdict & 0xff;
-  if (cause == Cause.NONE) return;
+  if (cause === Cause.NONE) return;
   recordMetric(backend.metrics.state, record.state);
-  if (record.state == State.OPEN && cause != Cause.PROBE_ABANDONED) increment(backend.metrics.opened);
-  if (record.state == State.CLOSED) increment(backend.metrics.closed);
+  if (record.state === State.OPEN && cause !== Cause.PROBE_ABANDONED) increment(backend.metrics.opened);
+  if (record.state === State.CLOSED) increment(backend.metrics.closed);
   log(
     Level.WARN,
     'llm.breaker transition {"backend":"' +
@@ -51,7 +51,7 @@ export function announce(backend: Backend, from: i32, record: BackendRecord, ver
       ',"openings":' +
       record.openings.toString() +
       ',"waitMs":' +
-      (record.state == State.OPEN && record.openUntilMs > now ? record.openUntilMs - now : 0).toString() +
+      (record.state === State.OPEN && record.openUntilMs > now ? record.openUntilMs - now : 0).toString() +
       ',"atMs":' +
       now.toString() +
       "}",

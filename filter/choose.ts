@@ -1,9 +1,9 @@
 // Which tier may answer: asked by the gate for a new request and by admit once a canary's size is known.
 import { isCanaryDrawn, Permission, permission, remainingWaitMs } from "./breaker/breaker";
 import { BackendRecord } from "./breaker/record";
+import { isServiceUp } from "./heartbeat";
 import { random32 } from "./host/clock";
 import { increment } from "./host/metrics";
-import { isServiceUp } from "./heartbeat";
 import { Backend, Chain, Policy } from "./policy/policy";
 import { readRecord } from "./records";
 
@@ -27,20 +27,20 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
     const backend = unchecked(chain.tiers[i]);
     if (!canServe(policy, backend, promptTokens)) continue;
     const ptr = readRecord(backend, now);
-    if (ptr == 0) continue;
+    if (ptr === 0) continue;
     const record = changetype<BackendRecord>(ptr);
     const allowed = permission(record, now);
-    if (allowed == Permission.PERMITTED) {
+    if (allowed === Permission.PERMITTED) {
       chosenTier = i;
       chosenGeneration = record.generation;
       return;
     }
     increment(backend.metrics.refused);
     shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, now));
-    if (allowed != Permission.CANARY_ONLY || drawnTier >= 0) continue;
+    if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0) continue;
     if (isCanaryDrawn(record, backend.breaker, now, random32())) drawnTier = i;
   }
-  if (shortestWaitMs == u64.MAX_VALUE) shortestWaitMs = 0;
+  if (shortestWaitMs === u64.MAX_VALUE) shortestWaitMs = 0;
 }
 
 /** Whether a prompt of this size (-1 = not known) and our service's health let the backend serve a request at all. */
@@ -52,7 +52,7 @@ export function canServe(policy: Policy, backend: Backend, promptTokens: i32): b
 /** The generation of a backend that permits an attempt now, or 0 when it does not. Half-open is no failover target. */
 export function permittedGeneration(backend: Backend, now: u64): u32 {
   const ptr = readRecord(backend, now);
-  if (ptr == 0) return 0;
+  if (ptr === 0) return 0;
   const record = changetype<BackendRecord>(ptr);
-  return permission(record, now) == Permission.PERMITTED ? record.generation : 0;
+  return permission(record, now) === Permission.PERMITTED ? record.generation : 0;
 }

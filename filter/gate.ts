@@ -3,9 +3,10 @@
 import { feedPeek, resetPeek } from "./bytes/request-peek";
 import * as choice from "./choose";
 import { choose } from "./choose";
-import { GateSlot, gateSlots, peekOf, requestOf } from "./gate/slot";
 import * as headers from "./gate/request-headers";
 import { readRequestHeaders } from "./gate/request-headers";
+import { GateSlot, peekOf, requestOf } from "./gate/slot";
+import { isServiceLost } from "./heartbeat";
 import { mark, release } from "./host/arena";
 import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs } from "./host/clock";
@@ -41,7 +42,7 @@ export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): A
   const request = requestOf(slot);
   startRequest(request, policy, at, now);
   choose(policy, chain, UNKNOWN, now);
-  if (choice.chosenTier < 0 && choice.drawnTier < 0 && chain.exhausted == Exhausted.REPLY) {
+  if (choice.chosenTier < 0 && choice.drawnTier < 0 && chain.exhausted === Exhausted.REPLY) {
     replyExhausted(chain, choice.shortestWaitMs);
     return Action.PAUSE;
   }
@@ -111,18 +112,18 @@ function take(slot: GateSlot, tier: i32): void {
 /** Writes the decision where the route, the service and the attempts will find it. */
 function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): Action {
   const request = requestOf(slot);
-  if (slot.drawnTier != NO_TIER) tryCanary(slot, chain, request, now);
-  if (request.tier == NO_TIER && !slot.mayHoldPermit) {
-    if (chain.exhausted == Exhausted.REPLY) {
+  if (slot.drawnTier !== NO_TIER) tryCanary(slot, policy, chain, now);
+  if (request.tier === NO_TIER && !slot.mayHoldPermit) {
+    if (chain.exhausted === Exhausted.REPLY) {
       replyExhausted(chain, choice.shortestWaitMs);
       return Action.PAUSE;
     }
     request.tier = 0;
   }
-  if (request.tier != NO_TIER) {
+  if (request.tier !== NO_TIER) {
     const backend = unchecked(chain.tiers[request.tier]);
     // While a count is asked for, admit has the last word and counts.
-    if (request.permitTier == NO_TIER || request.permit != 0) increment(backend.metrics.permitted);
+    if (request.permitTier === NO_TIER || request.permit !== 0) increment(backend.metrics.permitted);
     writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
   }
   saveRequest(request);
@@ -132,12 +133,14 @@ function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): Action 
 }
 
 /** Takes a canary's permit (size estimated) or asks the service for its size (step = count). */
-function tryCanary(slot: GateSlot, chain: Chain, request: RequestRecord, now: u64): void {
+function tryCanary(slot: GateSlot, policy: Policy, chain: Chain, now: u64): void {
+  const request = requestOf(slot);
   const backend = unchecked(chain.tiers[slot.drawnTier]);
   const canary = backend.canary;
   if (slot.contentLength < 0 || request.outputTokens > canary.maxOutputTokens) return;
   if (slot.contentLength > canary.maxPromptTokens * MAX_BYTES_PER_CANARY_TOKEN) return;
-  if (canary.size == CanarySize.COUNT) {
+  // Recovery never depends on the service for ever.
+  if (canary.size === CanarySize.COUNT && !isServiceLost(policy)) {
     slot.mayHoldPermit = true;
     request.permitTier = slot.drawnTier;
     writeFilterState(names.STATE_STEP, names.STEP_COUNT.ptr, names.STEP_COUNT.length);
@@ -146,7 +149,7 @@ function tryCanary(slot: GateSlot, chain: Chain, request: RequestRecord, now: u6
   }
   if (request.promptTokens > canary.maxPromptTokens) return;
   const permit = acquireCanary(backend, now);
-  if (permit == 0) return;
+  if (permit === 0) return;
   slot.mayHoldPermit = true;
   request.permit = permit;
   request.permitTier = slot.drawnTier;
@@ -159,9 +162,9 @@ function tryCanary(slot: GateSlot, chain: Chain, request: RequestRecord, now: u6
  * it is the first-token limit; answers in one piece keep the route's, which is the answer timeout.
  */
 function limitFirstToken(chain: Chain, request: RequestRecord): void {
-  if (request.stream != 1) return;
+  if (request.stream !== 1) return;
   const value = decimal(chain.firstTokenLimitMs(request.promptTokens));
-  if (value != 0) setHeader(HeaderMap.REQUEST, names.PER_TRY_TIMEOUT, value, decimalLength());
+  if (value !== 0) setHeader(HeaderMap.REQUEST, names.PER_TRY_TIMEOUT, value, decimalLength());
 }
 
 /** n answers of at most maxTokens each; unlimited (-1) stays unlimited. */
@@ -183,11 +186,7 @@ export function onLog(slot: GateSlot, policy: Policy): void {
   if (!slot.mayHoldPermit) return;
   slot.mayHoldPermit = false;
   const request = requestOf(slot);
-  if (!loadRequest(request) || request.permit == 0 || request.permitTier == NO_TIER) return;
+  if (!loadRequest(request) || request.permit === 0 || request.permitTier === NO_TIER) return;
   const chain = unchecked(policy.chains[request.chain]);
   releasePermit(unchecked(chain.tiers[request.permitTier]), nowMs(), request.permit);
-}
-
-export function takeGateSlot(): usize {
-  return gateSlots.take();
 }

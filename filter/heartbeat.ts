@@ -14,6 +14,7 @@ import { Policy } from "./policy/policy";
 const PERIOD_MS: u64 = 1000;
 const CALL_TIMEOUT_MS: u32 = 800;
 const STALE_AFTER_MS: u64 = 3000;
+const LOST_AFTER_MS: u64 = 30000;
 const LEASE_MS: u64 = 2500;
 const REFRESH_MS: u64 = 200;
 const LEASE_SIZE: i32 = 16;
@@ -32,14 +33,23 @@ let startedMs: u64 = 0;
 
 /** True when the service answered lately, or when the policy names none; unknown counts as up at the very start. */
 export function isServiceUp(policy: Policy): bool {
-  if (!policy.serviceCluster) return true;
+  return !policy.serviceCluster || silentForMs() < STALE_AFTER_MS;
+}
+
+/** True when no count has been to be had for so long that a recovery may not wait for one any more. */
+export function isServiceLost(policy: Policy): bool {
+  return policy.serviceCluster != null && silentForMs() >= LOST_AFTER_MS;
+}
+
+function silentForMs(): u64 {
   const now = nowMs();
-  if (startedMs == 0) startedMs = now;
+  if (startedMs === 0) startedMs = now;
   if (now - readAtMs >= REFRESH_MS) {
     readAtMs = now;
-    if (readShared(KEY_SERVICE) && resultSize() == 8) lastSeenMs = load<u64>(resultPtr());
+    if (readShared(KEY_SERVICE) && resultSize() === 8) lastSeenMs = load<u64>(resultPtr());
   }
-  return now < max<u64>(lastSeenMs, startedMs) + STALE_AFTER_MS;
+  const seen = max<u64>(lastSeenMs, startedMs);
+  return now > seen ? now - seen : 0;
 }
 
 /** Called on each tick of a gate's root: renews the leader's lease and asks for the service's health when it is ours. */
@@ -52,18 +62,18 @@ export function beat(policy: Policy, now: u64): void {
   putText(PATH, HEALTH_PATH);
   putText(AUTHORITY, SERVICE);
   const headers = finishPairs();
-  if (headers != 0) call = httpCall(cluster, headers, pairsSize(), EMPTY, CALL_TIMEOUT_MS);
+  if (headers !== 0) call = httpCall(cluster, headers, pairsSize(), EMPTY, CALL_TIMEOUT_MS);
 }
 
 /** Takes the answer of a beat; false when the call was not one. */
 export function onBeat(token: u32): bool {
-  if (token == 0 || token != call) return false;
+  if (token === 0 || token !== call) return false;
   call = 0;
   const isOk =
-    readHeader(HeaderMap.CALL_RESPONSE, STATUS) && resultSize() == 3 && load<u8>(resultPtr()) == 0x32;
+    readHeader(HeaderMap.CALL_RESPONSE, STATUS) && resultSize() === 3 && load<u8>(resultPtr()) === 0x32;
   if (!isOk) return true;
   const value = allocate(8);
-  if (value == 0) return true;
+  if (value === 0) return true;
   store<u64>(value, nowMs());
   writeShared(KEY_SERVICE, value, 8, 0);
   return true;
@@ -71,14 +81,14 @@ export function onBeat(token: u32): bool {
 
 /** One VM of the process at a time: a lease {holder, end} that a hung or removed VM loses. */
 function isLeader(now: u64): bool {
-  if (self == 0) self = secret64() | 1;
+  if (self === 0) self = secret64() | 1;
   const lease = allocate(LEASE_SIZE);
-  if (lease == 0) return false;
+  if (lease === 0) return false;
   store<u64>(lease, self);
   store<u64>(lease, now + LEASE_MS, 8);
   if (!readShared(KEY_LEADER)) return createShared(KEY_LEADER, lease, LEASE_SIZE);
-  if (resultSize() != LEASE_SIZE) return false;
+  if (resultSize() !== LEASE_SIZE) return false;
   const held = resultPtr();
-  if (load<u64>(held) != self && now < load<u64>(held, 8)) return false;
+  if (load<u64>(held) !== self && now < load<u64>(held, 8)) return false;
   return writeShared(KEY_LEADER, lease, LEASE_SIZE, sharedCas());
 }

@@ -4,11 +4,11 @@ import * as admit from "./admit";
 import { admitSlots } from "./admit";
 import * as gate from "./gate";
 import { GateSlot, gateSlots } from "./gate/slot";
+import { onBeat } from "./heartbeat";
 import { mark, release } from "./host/arena";
 import { findSlot, insertSlot, removeSlot, Slot } from "./host/contexts";
 import { collectGarbage } from "./host/log";
 import { Action } from "./host/stream";
-import { onBeat } from "./heartbeat";
 import * as meter from "./meter";
 import { MeterSlot, meterSlots } from "./meter/slot";
 import { Policy } from "./policy/policy";
@@ -44,15 +44,18 @@ export function proxy_on_tick(id: u32): void {
 }
 
 export function proxy_on_context_create(id: u32, parent: u32): void {
-  if (parent == 0) return createRoot(id);
+  if (parent === 0) {
+    createRoot(id);
+    return;
+  }
   const root = findRoot(parent);
   if (!root) return;
   const position = root.position;
   let at: usize = 0;
-  if (position == Position.METER) at = meterSlots.take();
-  else if (position == Position.GATE) at = gateSlots.take();
-  else if (position == Position.ADMIT) at = admitSlots.take();
-  if (at == 0) return;
+  if (position === Position.METER) at = meterSlots.take();
+  else if (position === Position.GATE) at = gateSlots.take();
+  else if (position === Position.ADMIT) at = admitSlots.take();
+  if (at === 0) return;
   const slot = changetype<Slot>(at);
   slot.id = id;
   slot.root = parent;
@@ -64,13 +67,13 @@ export function proxy_on_request_headers(id: u32, _count: u32, isEnd: u32): Acti
   const top = mark();
   let action = Action.CONTINUE;
   const at = findSlot(id);
-  if (at != 0) {
+  if (at !== 0) {
     const kind = changetype<Slot>(at).kind;
-    if (kind == Position.METER) action = meter.onRequestHeaders(changetype<MeterSlot>(at), isEnd != 0);
-    else if (kind == Position.ADMIT) action = admit.onRequestHeaders();
+    if (kind === Position.METER) action = meter.onRequestHeaders(changetype<MeterSlot>(at), isEnd !== 0);
+    else if (kind === Position.ADMIT) action = admit.onRequestHeaders();
     else {
       const policy = policyOf(at);
-      if (policy) action = gate.onRequestHeaders(changetype<GateSlot>(at), policy, isEnd != 0);
+      if (policy) action = gate.onRequestHeaders(changetype<GateSlot>(at), policy, isEnd !== 0);
     }
   }
   release(top);
@@ -81,12 +84,12 @@ export function proxy_on_request_body(id: u32, size: u32, isEnd: u32): Action {
   const top = mark();
   let action = Action.CONTINUE;
   const at = findSlot(id);
-  if (at != 0) {
+  if (at !== 0) {
     const kind = changetype<Slot>(at).kind;
-    if (kind == Position.METER) action = meter.onRequestBody(changetype<MeterSlot>(at), isEnd != 0);
-    else if (kind == Position.GATE) {
+    if (kind === Position.METER) action = meter.onRequestBody(changetype<MeterSlot>(at), isEnd !== 0);
+    else if (kind === Position.GATE) {
       const policy = policyOf(at);
-      if (policy) action = gate.onRequestBody(changetype<GateSlot>(at), policy, size, isEnd != 0);
+      if (policy) action = gate.onRequestBody(changetype<GateSlot>(at), policy, size, isEnd !== 0);
     }
   }
   release(top);
@@ -97,7 +100,7 @@ export function proxy_on_request_trailers(id: u32, _count: u32): Action {
   const top = mark();
   let action = Action.CONTINUE;
   const at = findSlot(id);
-  if (at != 0 && changetype<Slot>(at).kind == Position.GATE) {
+  if (at !== 0 && changetype<Slot>(at).kind === Position.GATE) {
     const policy = policyOf(at);
     const slot = changetype<GateSlot>(at);
     if (policy) action = gate.onRequestEnd(slot, policy, slot.scanned);
@@ -108,25 +111,25 @@ export function proxy_on_request_trailers(id: u32, _count: u32): Action {
 
 export function proxy_on_response_headers(id: u32, _count: u32, isEnd: u32): Action {
   const at = findSlot(id);
-  if (at == 0 || changetype<Slot>(at).kind != Position.METER) return Action.CONTINUE;
+  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
   const top = mark();
-  const action = meter.onResponseHeaders(changetype<MeterSlot>(at), isEnd != 0);
+  const action = meter.onResponseHeaders(changetype<MeterSlot>(at), isEnd !== 0);
   release(top);
   return action;
 }
 
 export function proxy_on_response_body(id: u32, size: u32, isEnd: u32): Action {
   const at = findSlot(id);
-  if (at == 0 || changetype<Slot>(at).kind != Position.METER) return Action.CONTINUE;
+  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
   const top = mark();
-  const action = meter.onResponseBody(changetype<MeterSlot>(at), size, isEnd != 0);
+  const action = meter.onResponseBody(changetype<MeterSlot>(at), size, isEnd !== 0);
   release(top);
   return action;
 }
 
 export function proxy_on_response_trailers(id: u32, _count: u32): Action {
   const at = findSlot(id);
-  if (at == 0 || changetype<Slot>(at).kind != Position.METER) return Action.CONTINUE;
+  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
   const top = mark();
   meter.onResponseTrailers(changetype<MeterSlot>(at));
   release(top);
@@ -135,7 +138,7 @@ export function proxy_on_response_trailers(id: u32, _count: u32): Action {
 
 export function proxy_on_done(id: u32): u32 {
   const at = findSlot(id);
-  if (at == 0 || changetype<Slot>(at).kind != Position.METER) return 1;
+  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return 1;
   const top = mark();
   meter.onDone(changetype<MeterSlot>(at));
   release(top);
@@ -144,7 +147,7 @@ export function proxy_on_done(id: u32): u32 {
 
 export function proxy_on_log(id: u32): void {
   const at = findSlot(id);
-  if (at == 0 || changetype<Slot>(at).kind != Position.GATE) return;
+  if (at === 0 || changetype<Slot>(at).kind !== Position.GATE) return;
   const policy = policyOf(at);
   if (!policy) return;
   const top = mark();
@@ -154,12 +157,15 @@ export function proxy_on_log(id: u32): void {
 
 export function proxy_on_delete(id: u32): void {
   const at = removeSlot(id);
-  if (at == 0) return deleteRoot(id);
+  if (at === 0) {
+    deleteRoot(id);
+    return;
+  }
   const kind = changetype<Slot>(at).kind;
-  if (kind == Position.METER) {
+  if (kind === Position.METER) {
     meter.onDelete(changetype<MeterSlot>(at));
     meterSlots.give(at);
-  } else if (kind == Position.GATE) gateSlots.give(at);
+  } else if (kind === Position.GATE) gateSlots.give(at);
   else admitSlots.give(at);
 }
 

@@ -1,7 +1,8 @@
 // The second half of the story, once per attempt, at the backend's cluster: starts the attempt from the caller's original
 // request, keeps the answer back until it is worth passing on, judges it, and on failure names the next tier.
-import { endAnswer, feedAnswer, resetAnswer } from "./bytes/answer";
+
 import { Outcome } from "./breaker/outcome";
+import { endAnswer, feedAnswer, resetAnswer } from "./bytes/answer";
 import { mark, release as releaseArena } from "./host/arena";
 import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs } from "./host/clock";
@@ -31,7 +32,6 @@ const MAX_PATIENCE_SECONDS: i64 = 3;
 
 const BAD_GATEWAY = Text.of("502");
 const VIA_UPSTREAM = Text.of("via_upstream");
-const CLIENT_LEFT = Text.of("downstream_remote_disconnect");
 const TOO_LARGE = Text.of("response_payload_too_large");
 
 export function onRequestHeaders(slot: MeterSlot, isEnd: bool): Action {
@@ -48,7 +48,7 @@ export function onRequestBody(slot: MeterSlot, isEnd: bool): Action {
 export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   readResponseHeaders();
   slot.status = head.status;
-  if (slot.origin != Origin.USER) return Action.CONTINUE;
+  if (slot.origin !== Origin.USER) return Action.CONTINUE;
   if (head.status < 200) return Action.CONTINUE;
   slot.lastByteMs = recentMs();
   slot.sawRetryAfter = head.retryAfter >= 0;
@@ -70,14 +70,14 @@ export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
 function startReading(slot: MeterSlot): Action {
   const chain = chainOf(slot);
   let reading = Reading.NONE;
-  if (!head.isCoded && head.status == 200) {
-    if (head.content == Content.EVENTS) reading = Reading.EVENTS;
-    else if (head.content == Content.JSON && head.contentLength <= chain.holdLimit) reading = Reading.JSON;
+  if (!head.isCoded && head.status === 200) {
+    if (head.content === Content.EVENTS) reading = Reading.EVENTS;
+    else if (head.content === Content.JSON && head.contentLength <= chain.holdLimit) reading = Reading.JSON;
   }
-  if (reading == Reading.EVENTS) startTokenClock(slot);
-  if (reading != Reading.NONE && chain.holds) return hold(slot, reading);
+  if (reading === Reading.EVENTS) startTokenClock(slot);
+  if (reading !== Reading.NONE && chain.holds) return hold(slot, reading);
   slot.reading = reading;
-  if (reading != Reading.NONE) resetAnswer(answerOf(slot), reading == Reading.EVENTS);
+  if (reading !== Reading.NONE) resetAnswer(answerOf(slot), reading === Reading.EVENTS);
   pass(slot);
   return Action.CONTINUE;
 }
@@ -85,24 +85,24 @@ function startReading(slot: MeterSlot): Action {
 function hold(slot: MeterSlot, reading: Reading): Action {
   slot.reading = reading;
   slot.phase = Phase.HOLDING;
-  resetAnswer(answerOf(slot), reading == Reading.EVENTS);
+  resetAnswer(answerOf(slot), reading === Reading.EVENTS);
   return Action.PAUSE;
 }
 
 /** From when the backend had the request: neither a slow upload nor our own queue counts against it (traps.md 9). */
 function startTokenClock(slot: MeterSlot): void {
   slot.tokenClockMs = max(slot.startMs, slot.requestEndMs);
-  if (!readProperty(names.PROPERTY_POOL_READY) || resultSize() != 8) return;
+  if (!readProperty(names.PROPERTY_POOL_READY) || resultSize() !== 8) return;
   const waited = load<i64>(resultPtr()) / 1_000_000;
   if (waited > 0) slot.tokenClockMs = max(slot.tokenClockMs, slot.startMs + waited);
 }
 
 export function onResponseBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
-  if (slot.phase == Phase.HOLDING) return onHeldBody(slot, size, isEnd);
-  if (slot.phase != Phase.PASSING) return Action.CONTINUE;
+  if (slot.phase === Phase.HOLDING) return onHeldBody(slot, size, isEnd);
+  if (slot.phase !== Phase.PASSING) return Action.CONTINUE;
   slot.lastByteMs = recentMs();
   slot.passedBytes += size;
-  if (slot.reading != Reading.NONE) read(slot, 0, size);
+  if (slot.reading !== Reading.NONE) read(slot, 0, size);
   if (isEnd) onAnswerEnd(slot);
   return Action.CONTINUE;
 }
@@ -116,29 +116,29 @@ function onHeldBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
   }
   if (isEnd) return onAnswerEnd(slot);
   const answer = answerOf(slot);
-  if (slot.reading == Reading.ERROR) {
+  if (slot.reading === Reading.ERROR) {
     return size > HOLD_ERROR ? concludeBadStatus(slot) : Action.PAUSE;
   }
   const chain = chainOf(slot);
-  if (slot.reading == Reading.JSON) return size > chain.holdLimit ? overflow(slot) : Action.PAUSE;
+  if (slot.reading === Reading.JSON) return size > chain.holdLimit ? overflow(slot) : Action.PAUSE;
   if (answer.errorSeen) return concludeBroken(slot, errorOutcome(answer));
-  if (chain.commit == Commit.COMPLETE) return size > HOLD_COMPLETE ? overflow(slot) : Action.PAUSE;
+  if (chain.commit === Commit.COMPLETE) return size > HOLD_COMPLETE ? overflow(slot) : Action.PAUSE;
   if (answer.firstToken) return pass(slot);
   return size > HOLD_BEFORE_TOKEN ? overflow(slot) : Action.PAUSE;
 }
 
 /** Trailers end an answer without an end of stream in any body callback. */
 export function onResponseTrailers(slot: MeterSlot): void {
-  if (slot.phase == Phase.HOLDING || slot.phase == Phase.PASSING) onAnswerEnd(slot);
+  if (slot.phase === Phase.HOLDING || slot.phase === Phase.PASSING) onAnswerEnd(slot);
 }
 
 function onAnswerEnd(slot: MeterSlot): Action {
   const answer = answerOf(slot);
-  if (slot.reading != Reading.NONE) endAnswer(answer);
-  if (slot.reading == Reading.ERROR) return concludeBadStatus(slot);
+  if (slot.reading !== Reading.NONE) endAnswer(answer);
+  if (slot.reading === Reading.ERROR) return concludeBadStatus(slot);
   const outcome = completeOutcome(slot, answer);
-  if (slot.phase == Phase.HOLDING && outcome != Outcome.SUCCESS) return concludeBroken(slot, outcome);
-  if (slot.phase == Phase.HOLDING) decorate(slot);
+  if (slot.phase === Phase.HOLDING && outcome !== Outcome.SUCCESS) return concludeBroken(slot, outcome);
+  if (slot.phase === Phase.HOLDING) decorate(slot);
   file(slot, outcome);
   return Action.CONTINUE;
 }
@@ -171,9 +171,9 @@ function overflow(slot: MeterSlot): Action {
 /** A 5xx, 429 or 424, with or without a message: the next tier's turn, else the caller gets this very answer. */
 function concludeBadStatus(slot: MeterSlot): Action {
   const outcome = badStatusOutcome(slot, answerOf(slot));
-  const isPatient = outcome == Outcome.BACKPRESSURE && head.retryAfter >= 0 && isShortWait(slot);
+  const isPatient = outcome === Outcome.BACKPRESSURE && isShortWait(slot);
   file(slot, outcome);
-  if (nameNext(slot, isPatient || outcome == Outcome.FAILURE)) {
+  if (nameNext(slot, isPatient || outcome === Outcome.FAILURE)) {
     // On the way to another tier Retry-After would make Envoy wait before it.
     if (!isPatient) removeHeader(HeaderMap.RESPONSE, names.RETRY_AFTER);
     askForRetry();
@@ -204,9 +204,9 @@ function concludeBroken(slot: MeterSlot, outcome: i32): Action {
 
 /** 3xx and 4xx: nobody's failure, but a set-up fault of a fallback is no answer for the caller either. */
 function concludeRefusal(slot: MeterSlot): Action {
-  const isDenied = slot.status == 401 || slot.status == 403;
+  const isDenied = slot.status === 401 || slot.status === 403;
   file(slot, isDenied && slot.hasOwnCredentials ? Outcome.FAILURE : Outcome.NEUTRAL);
-  const isSetUpFault = isDenied || slot.status == 404;
+  const isSetUpFault = isDenied || slot.status === 404;
   if (isSetUpFault && slot.tier > 0 && nameNext(slot, false)) askForRetry();
   else decorate(slot);
   return Action.CONTINUE;
@@ -221,30 +221,26 @@ function decorate(slot: MeterSlot): void {
   if (!chainOf(slot).answerHeaders) return;
   const alias = backendOf(slot).aliasText;
   addHeader(HeaderMap.RESPONSE, names.HEADER_BACKEND, alias.ptr, alias.length);
-  const request = requestOf(slot);
-  // A failed last attempt has been counted already; one that goes well has not.
-  const attempts = slot.phase == Phase.DONE ? max<i32>(request.failedAttempts, 1) : request.failedAttempts + 1;
-  const value = decimal(attempts);
-  if (value != 0) addHeader(HeaderMap.RESPONSE, names.HEADER_ATTEMPTS, value, decimalLength());
+  const value = decimal(slot.attempt);
+  if (value !== 0) addHeader(HeaderMap.RESPONSE, names.HEADER_ATTEMPTS, value, decimalLength());
 }
 
 /** The attempt is over. What has not been judged by now ended badly, or was nobody's fault; Envoy's details tell. */
 export function onDone(slot: MeterSlot): void {
-  if (slot.phase == Phase.DONE || slot.origin != Origin.USER) return;
+  if (slot.phase === Phase.DONE || slot.origin !== Origin.USER) return;
   const phase = slot.phase;
   const hasDetails = readProperty(names.PROPERTY_CODE_DETAILS);
   const details = resultPtr();
   const length = hasDetails ? resultSize() : 0;
-  if (hasDetails && CLIENT_LEFT.equals(details, length)) return file(slot, Outcome.NEUTRAL);
   if (hasDetails && !VIA_UPSTREAM.equals(details, length)) {
-    // Envoy's own refusals: ext_proc errors, bodies too large, its idle timeout.
+    // The client left, or Envoy itself refused: ext_proc errors, bodies too large, its idle timeout.
     if (TOO_LARGE.equals(details, length)) increment(backendOf(slot).metrics.holdOverflow);
-    return file(slot, Outcome.NEUTRAL);
+    file(slot, Outcome.NEUTRAL);
+    return;
   }
-  if (phase == Phase.PASSING) return file(slot, Outcome.FAILURE);
   const isTimeout = isTimedOut(slot, nowMs());
-  file(slot, phase == Phase.WAITING && wasNeverSent() ? Outcome.NEUTRAL : Outcome.FAILURE);
-  if (!nameNext(slot, !isTimeout)) nameStop();
+  file(slot, phase === Phase.WAITING && wasNeverSent() ? Outcome.NEUTRAL : Outcome.FAILURE);
+  if (phase !== Phase.PASSING && !nameNext(slot, !isTimeout)) nameStop();
 }
 
 function wasNeverSent(): bool {
@@ -258,6 +254,5 @@ function hasText(path: Text): bool {
 /** The slot's last use: its policy may be forgotten now. */
 export function onDelete(slot: MeterSlot): void {
   slots.unlinkAttempt(slot);
-  if (slot.policy != 0) slots.policyOf(slot).uses--;
+  if (slot.policy !== 0) slots.policyOf(slot).uses--;
 }
-

@@ -41,9 +41,9 @@ export function publishPolicy(ptr: usize, size: i32): Policy | null {
   remember(policy);
   for (let i = 0; i < policy.backends.length; i++) createRecord(policy.backends[i]);
   const key = policyKey(policy.name);
-  if (readShared(key) && resultSize() >= HASH_SIZE && load<u64>(resultPtr()) == hash) return policy;
+  if (readShared(key) && resultSize() >= HASH_SIZE && load<u64>(resultPtr()) === hash) return policy;
   const value = allocate(HASH_SIZE + size);
-  if (value == 0) return null;
+  if (value === 0) return null;
   store<u64>(value, hash);
   memory.copy(value + HASH_SIZE, ptr, size);
   writeShared(key, value, HASH_SIZE + size, 0);
@@ -53,23 +53,14 @@ export function publishPolicy(ptr: usize, size: i32): Policy | null {
 /** The policy with this version, or null when it is neither known here nor the process's present one. */
 export function findPolicy(hash: u64, name: usize, nameLength: i32): Policy | null {
   for (let i = known.length - 1; i >= 0; i--) {
-    if (unchecked(known[i]).hash == hash) return unchecked(known[i]);
+    if (unchecked(known[i]).hash === hash) return unchecked(known[i]);
   }
   return learn(hash, name, nameLength);
 }
 
 /** Whether `policy` is still what the process goes by: a root with an older one is to fall silent. */
 export function isCurrent(policy: Policy, key: Text): bool {
-  return readShared(key) && resultSize() >= HASH_SIZE && load<u64>(resultPtr()) == policy.hash;
-}
-
-/** The newest known description of a backend, for an attempt whose own policy is gone. */
-export function findBackend(ptr: usize, length: i32): Backend | null {
-  for (let i = known.length - 1; i >= 0; i--) {
-    const backend = unchecked(known[i]).findBackend(ptr, length);
-    if (backend) return backend;
-  }
-  return null;
+  return readShared(key) && resultSize() >= HASH_SIZE && load<u64>(resultPtr()) === policy.hash;
 }
 
 function learn(hash: u64, name: usize, nameLength: i32): Policy | null {
@@ -77,7 +68,7 @@ function learn(hash: u64, name: usize, nameLength: i32): Policy | null {
   const ptr = resultPtr();
   const size = resultSize();
   noteGarbage();
-  if (size < HASH_SIZE || load<u64>(ptr) != hash) return null;
+  if (size < HASH_SIZE || load<u64>(ptr) !== hash) return null;
   const text = String.UTF8.decodeUnsafe(ptr + HASH_SIZE, size - HASH_SIZE);
   const policy = parsePolicy(text, hash, []);
   if (policy) remember(policy);
@@ -86,11 +77,11 @@ function learn(hash: u64, name: usize, nameLength: i32): Policy | null {
 
 function remember(policy: Policy): void {
   for (let i = 0; i < known.length; i++) {
-    if (known[i].hash == policy.hash) known.splice(i--, 1);
+    if (known[i].hash === policy.hash) known.splice(i--, 1);
   }
   for (let i = 0; i < policy.backends.length; i++) defineMetrics(policy.backends[i]);
   known.push(policy);
   for (let i = 0; i < known.length && known.length > KEPT; i++) {
-    if (known[i].uses == 0) known.splice(i--, 1);
+    if (known[i].uses === 0) known.splice(i--, 1);
   }
 }

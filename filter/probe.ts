@@ -1,8 +1,9 @@
 // The one request of our own: when a wait is over, one VM of the process takes the lease and asks the backend, through its
 // own cluster, whether it answers again.
-import { AnswerReader, endAnswer, feedAnswer, Finish, resetAnswer } from "./bytes/answer";
-import { State } from "./breaker/state";
+
 import { BackendRecord } from "./breaker/record";
+import { State } from "./breaker/state";
+import { AnswerReader, endAnswer, Finish, feedAnswer, resetAnswer } from "./bytes/answer";
 import { allocate, mark, release } from "./host/arena";
 import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs, secret64 } from "./host/clock";
@@ -37,7 +38,7 @@ const pending: PendingProbe[] = [];
 export function createNonce(): void {
   if (readShared(names.KEY_NONCE)) return;
   const nonce = allocate(NONCE_SIZE);
-  if (nonce == 0) return;
+  if (nonce === 0) return;
   for (let i = 0; i < NONCE_SIZE; i += 16) putHex(nonce + i, secret64());
   createShared(names.KEY_NONCE, nonce, NONCE_SIZE);
 }
@@ -55,22 +56,34 @@ export function probeDue(policy: Policy, now: u64): void {
     const backend = unchecked(policy.backends[i]);
     const top = mark();
     const ptr = readRecord(backend, now);
-    if (ptr != 0 && isDue(changetype<BackendRecord>(ptr), now)) probe(backend, now);
+    if (ptr !== 0 && isDue(changetype<BackendRecord>(ptr), now)) probe(backend, now);
     release(top);
   }
 }
 
 /** A cheap look before the compare-and-swap; the breaker has the last word. */
 function isDue(record: BackendRecord, now: u64): bool {
-  if (record.state == State.OPEN) return now >= record.openUntilMs;
-  return record.state == State.HALF_OPEN && record.stage == 0 && now >= record.probeLeaseUntilMs;
+  if (record.state === State.OPEN) return now >= record.openUntilMs;
+  return record.state === State.HALF_OPEN && record.stage === 0 && now >= record.probeLeaseUntilMs;
 }
 
 function probe(backend: Backend, now: u64): void {
   const owner = secret64();
   if (!acquireProbe(backend, now, owner)) return;
   increment(backend.metrics.probes);
-  if (!readShared(names.KEY_NONCE)) return abandonProbe(backend, now, owner);
+  const token = sendProbe(backend);
+  if (token === 0) {
+    // No host, or the cluster's limits are reached: nobody's verdict.
+    abandonProbe(backend, nowMs(), owner);
+    return;
+  }
+  pending.push(new PendingProbe(token, backend, owner));
+  noteGarbage();
+}
+
+/** The call's token, or 0 when it was not sent. */
+function sendProbe(backend: Backend): u32 {
+  if (!readShared(names.KEY_NONCE)) return 0;
   startPairs();
   putText(names.METHOD, names.POST);
   putText(names.PATH, backend.probe.path);
@@ -78,20 +91,15 @@ function probe(backend: Backend, now: u64): void {
   putText(names.CONTENT_TYPE, names.APPLICATION_JSON);
   putPair(names.HEADER_PROBE, resultPtr(), resultSize());
   const headers = finishPairs();
-  const timeoutMs = backend.probe.firstTokenMaxMs;
-  const token =
-    headers == 0 ? 0 : httpCall(backend.cluster, headers, pairsSize(), backend.probe.body, timeoutMs);
-  // No host, or the cluster's limits are reached: nobody's verdict.
-  if (token == 0) return abandonProbe(backend, nowMs(), owner);
-  pending.push(new PendingProbe(token, backend, owner));
-  noteGarbage();
+  if (headers === 0) return 0;
+  return httpCall(backend.cluster, headers, pairsSize(), backend.probe.body, backend.probe.firstTokenMaxMs);
 }
 
 /** Takes the answer of a probe and files its verdict; false when the call was not one. */
 export function onProbeAnswer(token: u32, headerCount: u32, bodySize: i32): bool {
   for (let i = 0; i < pending.length; i++) {
     const probe = pending[i];
-    if (probe.token != token) continue;
+    if (probe.token !== token) continue;
     pending.splice(i, 1);
     noteGarbage();
     const isWell = headerCount > 0 && isSuccess() && isAnswer(probe.backend, bodySize);
@@ -103,13 +111,13 @@ export function onProbeAnswer(token: u32, headerCount: u32, bodySize: i32): bool
 
 function isSuccess(): bool {
   if (!readHeader(HeaderMap.CALL_RESPONSE, names.STATUS)) return false;
-  return resultSize() == 3 && load<u8>(resultPtr()) == 0x32;
+  return resultSize() === 3 && load<u8>(resultPtr()) === 0x32;
 }
 
 /** A completion needs a token or a finish reason; any other path only no error. */
 function isAnswer(backend: Backend, size: i32): bool {
   const answer = changetype<AnswerReader>(allocate(offsetof<AnswerReader>()));
-  if (changetype<usize>(answer) == 0) return false;
+  if (changetype<usize>(answer) === 0) return false;
   resetAnswer(answer, false);
   for (let at = 0; at < size; ) {
     const top = mark();
@@ -123,7 +131,7 @@ function isAnswer(backend: Backend, size: i32): bool {
   endAnswer(answer);
   if (answer.errorSeen) return false;
   if (!endsWith(backend.probe.path, COMPLETIONS)) return true;
-  return answer.complete && (answer.firstToken || answer.finish == Finish.NORMAL);
+  return answer.complete && (answer.firstToken || answer.finish === Finish.NORMAL);
 }
 
 function endsWith(text: Text, end: Text): bool {

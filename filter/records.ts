@@ -1,14 +1,15 @@
 // The bridge between a backend's record in shared data and the pure breaker: read, decide, compare-and-swap, tell.
+
+import { announce } from "./announce";
 import * as breaker from "./breaker/breaker";
-import { Cause } from "./breaker/state";
 import { adaptRecord, BackendRecord, initRecord, isRecordValid, recordSize } from "./breaker/record";
+import { Cause } from "./breaker/state";
 import { allocate } from "./host/arena";
 import { nowMs, random32 } from "./host/clock";
 import { increment } from "./host/metrics";
 import { resultPtr, resultSize } from "./host/result";
 import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
 import { Backend } from "./policy/policy";
-import { announce } from "./announce";
 
 /** More lost races than this in a row and the update is dropped and counted (traps.md C: 4 were the most seen). */
 const MAX_TRIES: i32 = 16;
@@ -21,7 +22,7 @@ export function createRecord(backend: Backend): void {
   if (readShared(backend.recordKey)) return;
   const size = recordSize(backend.breaker.slidingWindowSize);
   const fresh = allocate(size);
-  if (fresh == 0) return;
+  if (fresh === 0) return;
   initRecord(fresh, backend.breaker.slidingWindowSize, nowMs());
   createShared(backend.recordKey, fresh, size);
 }
@@ -35,9 +36,9 @@ export function readRecord(backend: Backend, now: u64): usize {
   openCas = sharedCas();
   openSize = recordSize(backend.breaker.slidingWindowSize);
   const ptr = resultPtr();
-  if (resultSize() == openSize && isRecordValid(ptr, openSize)) return ptr;
+  if (resultSize() === openSize && isRecordValid(ptr, openSize)) return ptr;
   const adapted = allocate(openSize);
-  if (adapted == 0) return 0;
+  if (adapted === 0) return 0;
   adaptRecord(ptr, resultSize(), adapted, backend.breaker.slidingWindowSize, now);
   return adapted;
 }
@@ -51,7 +52,7 @@ function commit(backend: Backend, ptr: usize): bool {
 export function fileOutcome(backend: Backend, now: u64, generation: u32, permit: u32, outcome: i32): i32 {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
-    if (ptr == 0) break;
+    if (ptr === 0) break;
     const record = changetype<BackendRecord>(ptr);
     const from = record.state;
     const verdict = breaker.onOutcome(record, backend.breaker, now, generation, permit, outcome, random32());
@@ -67,10 +68,10 @@ export function fileOutcome(backend: Backend, now: u64, generation: u32, permit:
 export function acquireCanary(backend: Backend, now: u64): u32 {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
-    if (ptr == 0) break;
+    if (ptr === 0) break;
     const record = changetype<BackendRecord>(ptr);
     const permit = breaker.tryAcquireCanary(record, backend.breaker, now);
-    if (permit == 0) return 0;
+    if (permit === 0) return 0;
     if (!commit(backend, ptr)) continue;
     granted = record.generation;
     increment(backend.metrics.canaries);
@@ -90,7 +91,7 @@ export function grantedGeneration(): u32 {
 export function releasePermit(backend: Backend, now: u64, permit: u32): void {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
-    if (ptr == 0 || !breaker.releasePermit(changetype<BackendRecord>(ptr), permit)) return;
+    if (ptr === 0 || !breaker.releasePermit(changetype<BackendRecord>(ptr), permit)) return;
     if (commit(backend, ptr)) return;
   }
 }
@@ -98,7 +99,7 @@ export function releasePermit(backend: Backend, now: u64, permit: u32): void {
 export function renewPermit(backend: Backend, now: u64, permit: u32): void {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
-    if (ptr == 0) return;
+    if (ptr === 0) return;
     if (!breaker.renewPermit(changetype<BackendRecord>(ptr), backend.breaker, permit, now)) return;
     if (commit(backend, ptr)) return;
   }
@@ -107,7 +108,7 @@ export function renewPermit(backend: Backend, now: u64, permit: u32): void {
 /** Takes the lease of a backend's probe; of all workers one wins. */
 export function acquireProbe(backend: Backend, now: u64, owner: u64): bool {
   const ptr = readRecord(backend, now);
-  if (ptr == 0) return false;
+  if (ptr === 0) return false;
   const record = changetype<BackendRecord>(ptr);
   const from = record.state;
   if (!breaker.tryAcquireProbe(record, backend.breaker, now, owner)) return false;
@@ -119,7 +120,7 @@ export function acquireProbe(backend: Backend, now: u64, owner: u64): bool {
 export function fileProbe(backend: Backend, now: u64, owner: u64, success: bool): void {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
-    if (ptr == 0) return;
+    if (ptr === 0) return;
     const record = changetype<BackendRecord>(ptr);
     const from = record.state;
     const verdict = breaker.onProbeOutcome(record, backend.breaker, now, owner, success, random32());
@@ -133,7 +134,7 @@ export function fileProbe(backend: Backend, now: u64, owner: u64, success: bool)
 export function abandonProbe(backend: Backend, now: u64, owner: u64): void {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
-    if (ptr == 0) return;
+    if (ptr === 0) return;
     const record = changetype<BackendRecord>(ptr);
     const from = record.state;
     const verdict = breaker.abandonProbe(record, backend.breaker, now, owner);

@@ -1,5 +1,5 @@
 // The answers the breaker writes itself: always JSON, always with a reason, never a bare status.
-import { putPair, putText, finishPairs, pairsSize, startPairs } from "./host/pairs-writer";
+import { finishPairs, pairsSize, putPair, putText, startPairs } from "./host/pairs-writer";
 import { sendReply } from "./host/stream";
 import { decimal, decimalLength, Text } from "./host/text";
 import { APPLICATION_JSON, CONTENT_TYPE, HEADER_REASON, RETRY_AFTER } from "./names";
@@ -20,7 +20,7 @@ export function replyExhausted(chain: Chain, waitMs: u64): void {
   putText(CONTENT_TYPE, APPLICATION_JSON);
   putText(HEADER_REASON, EXHAUSTED);
   const seconds = decimal(max<u64>(1, (waitMs + 999) / 1000));
-  if (seconds != 0) putPair(RETRY_AFTER, seconds, decimalLength());
+  if (seconds !== 0) putPair(RETRY_AFTER, seconds, decimalLength());
   reply(chain.exhaustedStatus, EXHAUSTED_DETAILS, chain.exhaustedBody);
 }
 

@@ -1,6 +1,5 @@
-import { writeFilterState } from "./host/properties";
+import { readProperty, writeFilterState } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
-import { readProperty } from "./host/properties";
 import { STATE_REQUEST } from "./names";
 import { Policy } from "./policy/policy";
 
@@ -68,5 +67,5 @@ export function loadRequest(to: RequestRecord): bool {
   const size = resultSize();
   if (size < <i32>NAME_OFFSET || size > REQUEST_SIZE) return false;
   memory.copy(changetype<usize>(to), resultPtr(), size);
-  return <i32>NAME_OFFSET + to.nameLength == size;
+  return <i32>NAME_OFFSET + to.nameLength === size;
 }

@@ -1,19 +1,20 @@
 // Which position a plugin's root is, and what it was told.
+
+import { beat } from "./heartbeat";
 import { Buffer, readBuffer } from "./host/buffers";
+import { nowMs } from "./host/clock";
 import { noteGarbage } from "./host/log";
 import { declareFilterState, readProperty } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
 import { tickEvery } from "./host/stream";
 import { Text } from "./host/text";
-import { beat } from "./heartbeat";
-import { onTick as walkAttempts, TICK_MS } from "./meter/timers";
-import { nowMs } from "./host/clock";
+import { TICK_MS, onTick as walkAttempts } from "./meter/timers";
 import * as names from "./names";
 import { isCurrent, policyKey, publishPolicy } from "./policies";
 import { Policy } from "./policy/policy";
 import { createNonce, probeDue } from "./probe";
 
-export const enum Position {
+export enum Position {
   UNKNOWN,
   GATE,
   ADMIT,
@@ -42,14 +43,14 @@ export function createRoot(id: u32): void {
 
 export function deleteRoot(id: u32): void {
   for (let i = 0; i < roots.length; i++) {
-    if (roots[i].id == id) roots.splice(i--, 1);
+    if (roots[i].id === id) roots.splice(i--, 1);
   }
   noteGarbage();
 }
 
 export function findRoot(id: u32): Root | null {
   for (let i = 0; i < roots.length; i++) {
-    if (unchecked(roots[i]).id == id) return unchecked(roots[i]);
+    if (unchecked(roots[i]).id === id) return unchecked(roots[i]);
   }
   return null;
 }
@@ -62,8 +63,8 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_REQUEST);
   declareFilterState(names.STATE_ORIGINAL);
   declareFilterState(names.STATE_CANARY);
-  if (root.position == Position.METER) tickEvery(TICK_MS);
-  if (root.position != Position.GATE) return root.position != Position.UNKNOWN;
+  if (root.position === Position.METER) tickEvery(TICK_MS);
+  if (root.position !== Position.GATE) return root.position !== Position.UNKNOWN;
   const isRead = size > 0 && readBuffer(Buffer.PLUGIN_CONFIGURATION, 0, size);
   const policy = publishPolicy(isRead ? resultPtr() : 0, isRead ? resultSize() : 0);
   if (!policy) return false;
@@ -84,12 +85,18 @@ function positionOf(): Position {
 }
 
 export function tick(root: Root): void {
-  if (root.position == Position.METER) return walkAttempts(root.id);
+  if (root.position === Position.METER) {
+    walkAttempts(root.id);
+    return;
+  }
   const policy = root.policy;
   const key = root.policyKey;
   if (!policy || !key) return;
   // A push leaves old roots alive as long as their streams: they fall silent, or two policies would probe.
-  if (!isCurrent(policy, key)) return tickEvery(0);
+  if (!isCurrent(policy, key)) {
+    tickEvery(0);
+    return;
+  }
   const now = nowMs();
   probeDue(policy, now);
   beat(policy, now);

@@ -44,11 +44,11 @@ export function readRequestHeaders(saves: bool): void {
   }
   if (!saves) return;
   const original = finishPairs();
-  if (original != 0) writeFilterState(names.STATE_ORIGINAL, original, pairsSize());
+  if (original !== 0) writeFilterState(names.STATE_ORIGINAL, original, pairsSize());
 }
 
 function isForbidden(name: usize, length: i32): bool {
-  if (length < 8 || load<u8>(name) != 0x78) return false;
+  if (length < 8 || load<u8>(name) !== 0x78) return false;
   if (names.HEADER_PREFIX.isPrefixOf(name, length)) return true;
   if (!names.ENVOY_PREFIX.isPrefixOf(name, length)) return false;
   for (let i = 0; i < HARMLESS.length; i++) {

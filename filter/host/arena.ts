@@ -33,7 +33,7 @@ export function allocate(size: usize): usize {
     top = at + size;
     return arena + at;
   }
-  if (size > OVERFLOW_LIMIT || overflowTop == OVERFLOW_SLOTS) return 0;
+  if (size > OVERFLOW_LIMIT || overflowTop === OVERFLOW_SLOTS) return 0;
   const block = heap.alloc(size);
   overflow[overflowTop++] = block;
   return block;

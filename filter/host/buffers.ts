@@ -1,7 +1,7 @@
 import { OK, proxy_get_buffer_bytes } from "./abi";
 import { RESULT, RESULT_SIZE } from "./result";
 
-export const enum Buffer {
+export enum Buffer {
   REQUEST_BODY = 0,
   RESPONSE_BODY = 1,
   CALL_RESPONSE_BODY = 4,
@@ -13,5 +13,5 @@ export const WINDOW: i32 = 1 << 16;
 
 /** Reads `length` bytes from `start` into scratch memory: {@link resultPtr} and {@link resultSize} tell of them. */
 export function readBuffer(buffer: Buffer, start: i32, length: i32): bool {
-  return proxy_get_buffer_bytes(buffer, start, length, RESULT, RESULT_SIZE) == OK;
+  return proxy_get_buffer_bytes(buffer, start, length, RESULT, RESULT_SIZE) === OK;
 }

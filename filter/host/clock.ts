@@ -13,7 +13,7 @@ let seed: u64 = 0;
 
 /** 32 random bits (xorshift64*), seeded once a VM from the host: for jitter and draws, not for secrets. */
 export function random32(): u32 {
-  if (seed == 0) {
+  if (seed === 0) {
     random_get(RESULT, 8);
     seed = load<u64>(RESULT) | 1;
   }

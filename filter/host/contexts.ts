@@ -25,7 +25,7 @@ export class SlotPool {
   constructor(private readonly size: i32) {}
 
   take(): usize {
-    if (this.free == 0) this.grow();
+    if (this.free === 0) this.grow();
     const slot = this.free;
     this.free = load<usize>(slot);
     memory.fill(slot, 0, this.size);
@@ -52,9 +52,9 @@ export function insertSlot(slot: Slot): void {
 /** The slot of a context, or 0 when it is none of ours. */
 export function findSlot(id: u32): usize {
   let at = table[id & (TABLE_SIZE - 1)];
-  while (at != 0) {
+  while (at !== 0) {
     const slot = changetype<Slot>(at);
-    if (slot.id == id) return at;
+    if (slot.id === id) return at;
     at = slot.chain;
   }
   return 0;
@@ -65,10 +65,10 @@ export function removeSlot(id: u32): usize {
   const head = id & (TABLE_SIZE - 1);
   let before: usize = 0;
   let at = table[head];
-  while (at != 0) {
+  while (at !== 0) {
     const slot = changetype<Slot>(at);
-    if (slot.id == id) {
-      if (before == 0) table[head] = slot.chain;
+    if (slot.id === id) {
+      if (before === 0) table[head] = slot.chain;
       else changetype<Slot>(before).chain = slot.chain;
       return at;
     }

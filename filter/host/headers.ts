@@ -9,14 +9,14 @@ import {
 import { RESULT, RESULT_SIZE, resultPtr, resultSize } from "./result";
 import { Text } from "./text";
 
-export const enum HeaderMap {
+export enum HeaderMap {
   REQUEST = 0,
   RESPONSE = 2,
   CALL_RESPONSE = 6,
 }
 
 export function readHeader(map: HeaderMap, name: Text): bool {
-  return proxy_get_header_map_value(map, name.ptr, name.length, RESULT, RESULT_SIZE) == OK;
+  return proxy_get_header_map_value(map, name.ptr, name.length, RESULT, RESULT_SIZE) === OK;
 }
 
 export function setHeader(map: HeaderMap, name: Text, value: usize, size: i32): void {
@@ -57,14 +57,14 @@ export class Pairs {
   /** Reads every header of `map`; false when the host refuses or scratch memory is exhausted. */
   readHeaders(map: HeaderMap): bool {
     this.left = 0;
-    if (proxy_get_header_map_pairs(map, RESULT, RESULT_SIZE) != OK) return false;
+    if (proxy_get_header_map_pairs(map, RESULT, RESULT_SIZE) !== OK) return false;
     this.open(resultPtr(), resultSize());
     return true;
   }
 
   open(ptr: usize, size: i32): void {
     this.left = 0;
-    if (ptr == 0 || size < 4) return;
+    if (ptr === 0 || size < 4) return;
     const count = load<u32>(ptr);
     if (<u64>4 + <u64>count * 8 > <u64>size) return;
     this.sizes = ptr + 4;
@@ -74,7 +74,7 @@ export class Pairs {
   }
 
   next(): bool {
-    if (this.left == 0) return false;
+    if (this.left === 0) return false;
     this.left--;
     const nameLength = load<u32>(this.sizes);
     const valueLength = load<u32>(this.sizes, 4);

@@ -6,13 +6,7 @@ const NO_TRAILERS: usize = heap.alloc(4);
 store<u32>(NO_TRAILERS, 0);
 
 /** Sends a request through a cluster. Its token, or 0 when Envoy did not take it (no host, no such cluster). */
-export function httpCall(
-  cluster: Text,
-  headers: usize,
-  headersSize: i32,
-  body: Text,
-  timeoutMs: u32,
-): u32 {
+export function httpCall(cluster: Text, headers: usize, headersSize: i32, body: Text, timeoutMs: u32): u32 {
   const status = proxy_http_call(
     cluster.ptr,
     cluster.length,
@@ -25,5 +19,5 @@ export function httpCall(
     timeoutMs,
     RESULT,
   );
-  return status == OK ? load<u32>(RESULT) : 0;
+  return status === OK ? load<u32>(RESULT) : 0;
 }

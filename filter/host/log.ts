@@ -1,6 +1,6 @@
 import { proxy_log } from "./abi";
 
-export const enum Level {
+export enum Level {
   TRACE,
   DEBUG,
   INFO,

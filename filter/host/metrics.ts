@@ -7,7 +7,7 @@ const GAUGE: u32 = 1;
 
 function define(kind: u32, name: string): u32 {
   const text = Text.of(name);
-  return proxy_define_metric(kind, text.ptr, text.length, RESULT) == OK ? load<u32>(RESULT) : 0;
+  return proxy_define_metric(kind, text.ptr, text.length, RESULT) === OK ? load<u32>(RESULT) : 0;
 }
 
 export function defineCounter(name: string): u32 {
@@ -19,9 +19,9 @@ export function defineGauge(name: string): u32 {
 }
 
 export function increment(id: u32): void {
-  if (id != 0) proxy_increment_metric(id, 1);
+  if (id !== 0) proxy_increment_metric(id, 1);
 }
 
 export function record(id: u32, value: u64): void {
-  if (id != 0) proxy_record_metric(id, value);
+  if (id !== 0) proxy_record_metric(id, value);
 }

@@ -14,7 +14,7 @@ export function startPairs(): void {
 
 /** False when the list is full. */
 export function putBytes(name: usize, nameLength: i32, value: usize, length: i32): bool {
-  if (count == MAX_PAIRS) return false;
+  if (count === MAX_PAIRS) return false;
   names[count * 2] = name;
   lengths[count * 2] = nameLength;
   names[count * 2 + 1] = value;
@@ -36,8 +36,8 @@ export function finishPairs(): usize {
   let size = 4 + count * 8;
   for (let i = 0; i < count * 2; i++) size += lengths[i] + 1;
   const ptr = allocate(size);
-  written = ptr == 0 ? 0 : size;
-  if (ptr == 0) return 0;
+  written = ptr === 0 ? 0 : size;
+  if (ptr === 0) return 0;
   store<u32>(ptr, count);
   let data = ptr + 4 + count * 8;
   for (let i = 0; i < count * 2; i++) {

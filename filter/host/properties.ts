@@ -8,12 +8,12 @@ const CLEAR_ROUTE_CACHE = Text.of("clear_route_cache");
 
 /** Reads a property or filter state into scratch memory: {@link resultPtr} and {@link resultSize} tell of it. */
 export function readProperty(path: Text): bool {
-  return proxy_get_property(path.ptr, path.length, RESULT, RESULT_SIZE) == OK;
+  return proxy_get_property(path.ptr, path.length, RESULT, RESULT_SIZE) === OK;
 }
 
 /** Sets filter state `wasm.<name>` of the request. */
 export function writeFilterState(name: Text, ptr: usize, size: i32): bool {
-  return proxy_set_property(name.ptr, name.length, ptr, size) == OK;
+  return proxy_set_property(name.ptr, name.length, ptr, size) === OK;
 }
 
 /**
@@ -23,7 +23,7 @@ export function writeFilterState(name: Text, ptr: usize, size: i32): bool {
  */
 export function declareFilterState(name: Text): void {
   const argument = allocate(name.length + 6);
-  if (argument == 0) return;
+  if (argument === 0) return;
   store<u8>(argument, 0x0a);
   store<u8>(argument + 1, <u8>name.length);
   memory.copy(argument + 2, name.ptr, name.length);

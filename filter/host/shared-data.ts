@@ -7,7 +7,7 @@ const IF_ABSENT: u32 = 0xffffffff;
 
 /** Reads a value into scratch memory: {@link resultPtr}, {@link resultSize} and {@link sharedCas} tell of it. */
 export function readShared(key: Text): bool {
-  return proxy_get_shared_data(key.ptr, key.length, RESULT, RESULT_SIZE, RESULT_CAS) == OK;
+  return proxy_get_shared_data(key.ptr, key.length, RESULT, RESULT_SIZE, RESULT_CAS) === OK;
 }
 
 /** The version of the value that was just read. */
@@ -17,7 +17,7 @@ export function sharedCas(): u32 {
 
 /** False when another worker wrote since `cas` was read. */
 export function writeShared(key: Text, ptr: usize, size: i32, cas: u32): bool {
-  return proxy_set_shared_data(key.ptr, key.length, ptr, size, cas) != CAS_MISMATCH;
+  return proxy_set_shared_data(key.ptr, key.length, ptr, size, cas) !== CAS_MISMATCH;
 }
 
 export function createShared(key: Text, ptr: usize, size: i32): bool {

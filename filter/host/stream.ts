@@ -8,7 +8,7 @@ import {
 import { Text } from "./text";
 
 /** What a callback tells Envoy. CONTINUE is also "go on" for bodies; PAUSE buffers a body. */
-export const enum Action {
+export enum Action {
   CONTINUE = 0,
   PAUSE = 1,
 }

@@ -6,7 +6,8 @@ export class Text {
   readonly ptr: usize;
   readonly length: i32;
 
-  constructor(private readonly bytes: ArrayBuffer) {
+  /** @param bytes kept, so that the collector leaves them where they are */
+  constructor(readonly bytes: ArrayBuffer) {
     this.ptr = changetype<usize>(bytes);
     this.length = bytes.byteLength;
   }
@@ -19,17 +20,17 @@ export class Text {
   static path(value: string): Text {
     const text = Text.of(value);
     for (let i = 0; i < text.length; i++) {
-      if (load<u8>(text.ptr + i) == 0x2f) store<u8>(text.ptr + i, 0);
+      if (load<u8>(text.ptr + i) === 0x2f) store<u8>(text.ptr + i, 0);
     }
     return text;
   }
 
   equals(ptr: usize, length: i32): bool {
-    return length == this.length && memory.compare(ptr, this.ptr, length) == 0;
+    return length === this.length && memory.compare(ptr, this.ptr, length) === 0;
   }
 
   isPrefixOf(ptr: usize, length: i32): bool {
-    return length >= this.length && memory.compare(ptr, this.ptr, this.length) == 0;
+    return length >= this.length && memory.compare(ptr, this.ptr, this.length) === 0;
   }
 
   toString(): string {
@@ -42,12 +43,12 @@ let numberSize: i32 = 0;
 /** Writes `value` in decimal to scratch memory; the length is in {@link decimalLength}. 0 when scratch is exhausted. */
 export function decimal(value: u64): usize {
   const end = allocate(20);
-  if (end == 0) return 0;
+  if (end === 0) return 0;
   let at = 20;
   do {
     store<u8>(end + --at, <u8>(0x30 + (value % 10)));
     value /= 10;
-  } while (value != 0);
+  } while (value !== 0);
   numberSize = 20 - at;
   return end + at;
 }
@@ -58,7 +59,7 @@ export function decimalLength(): i32 {
 
 /** A decimal number of at most 18 digits, or -1 when the bytes are anything else. */
 export function parseDecimal(ptr: usize, length: i32): i64 {
-  if (length == 0 || length > 18) return -1;
+  if (length === 0 || length > 18) return -1;
   let value: i64 = 0;
   for (let i = 0; i < length; i++) {
     const digit = <i32>load<u8>(ptr + i) - 0x30;

@@ -1,7 +1,8 @@
 // What an answer is worth: from its status, its body's message, or its events.
+
+import { Outcome } from "../breaker/outcome";
 import { AnswerReader, errorText, Finish } from "../bytes/answer";
 import { classifyEngineError, EngineError } from "../bytes/engine-error";
-import { Outcome } from "../breaker/outcome";
 import { MeterSlot, Reading } from "./slot";
 
 const RATE_LIMITED: i32 = 429;
@@ -11,25 +12,25 @@ const FAILED_GENERATION: i32 = 424; // Text Generation Inference: a dead or fail
 
 /** Whether a status alone tells that the attempt did not go well for the backend. */
 export function isBadStatus(status: i32): bool {
-  return status >= 500 || status == RATE_LIMITED || status == FAILED_GENERATION;
+  return status >= 500 || status === RATE_LIMITED || status === FAILED_GENERATION;
 }
 
 /** The outcome of an answer with a bad status, with what its body's error message says, if anything. */
 export function badStatusOutcome(slot: MeterSlot, answer: AnswerReader): i32 {
   const told = messageOutcome(answer);
   if (told >= 0) return told;
-  if (slot.status == RATE_LIMITED || slot.status == OVERLOADED) return Outcome.BACKPRESSURE;
-  if (slot.status == UNAVAILABLE && slot.sawRetryAfter) return Outcome.BACKPRESSURE;
+  if (slot.status === RATE_LIMITED || slot.status === OVERLOADED) return Outcome.BACKPRESSURE;
+  if (slot.status === UNAVAILABLE && slot.sawRetryAfter) return Outcome.BACKPRESSURE;
   return Outcome.FAILURE;
 }
 
 /** The outcome of a whole 2xx answer. */
 export function completeOutcome(slot: MeterSlot, answer: AnswerReader): i32 {
-  if (slot.reading == Reading.NONE) return Outcome.SUCCESS;
+  if (slot.reading === Reading.NONE) return Outcome.SUCCESS;
   if (answer.errorSeen) return errorOutcome(answer);
-  if (slot.reading == Reading.JSON) return answer.complete ? Outcome.SUCCESS : Outcome.FAILURE;
-  if (answer.finish == Finish.NORMAL) return Outcome.SUCCESS;
-  if (answer.finish == Finish.ABNORMAL) return Outcome.FAILURE;
+  if (slot.reading === Reading.JSON) return answer.complete ? Outcome.SUCCESS : Outcome.FAILURE;
+  if (answer.finish === Finish.NORMAL) return Outcome.SUCCESS;
+  if (answer.finish === Finish.ABNORMAL) return Outcome.FAILURE;
   return answer.doneSeen && answer.firstToken ? Outcome.SUCCESS : Outcome.FAILURE;
 }
 

@@ -12,18 +12,18 @@ import { backendOf, chainOf, MeterSlot, Origin, Phase, policyOf, requestOf } fro
 
 /** Files the outcome; only the first call of an attempt counts. A probe's verdict is its sender's to file. */
 export function file(slot: MeterSlot, outcome: i32): void {
-  if (slot.phase == Phase.DONE) return;
+  if (slot.phase === Phase.DONE) return;
   slot.phase = Phase.DONE;
-  if (slot.origin == Origin.PROBE || slot.backend == 0) return;
+  if (slot.origin !== Origin.USER) return;
   const backend = backendOf(slot);
   count(backend.metrics, outcome);
   fileOutcome(backend, nowMs(), slot.generation, slot.permit, outcome);
 }
 
 function count(metrics: BackendMetrics, outcome: i32): void {
-  if (outcome == Outcome.SUCCESS) increment(metrics.success);
-  else if (outcome == Outcome.NEUTRAL) increment(metrics.neutral);
-  else if (outcome == Outcome.BACKPRESSURE) increment(metrics.backpressure);
+  if (outcome === Outcome.SUCCESS) increment(metrics.success);
+  else if (outcome === Outcome.NEUTRAL) increment(metrics.neutral);
+  else if (outcome === Outcome.BACKPRESSURE) increment(metrics.backpressure);
   else increment(metrics.failure);
 }
 
@@ -34,7 +34,7 @@ function count(metrics: BackendMetrics, outcome: i32): void {
  * @returns false when no tier is left
  */
 export function nameNext(slot: MeterSlot, mayStay: bool): bool {
-  if (slot.origin != Origin.USER) return false;
+  if (slot.origin !== Origin.USER) return false;
   const request = requestOf(slot);
   const chain = chainOf(slot);
   const now = nowMs();
@@ -42,18 +42,18 @@ export function nameNext(slot: MeterSlot, mayStay: bool): bool {
   request.visited |= <u8>(1 << slot.tier);
   if (<i32>request.failedAttempts >= chain.maxAttempts) return false;
   if (now - request.startMs > chain.attemptsDeadlineMs) return false;
-  if (mayStay && <i32>request.sameTierRetries < chain.sameTierRetries && slot.permit == 0) {
-    if (permittedGeneration(backendOf(slot), now) != 0) {
+  if (mayStay && <i32>request.sameTierRetries < chain.sameTierRetries && slot.permit === 0) {
+    if (permittedGeneration(backendOf(slot), now) !== 0) {
       request.sameTierRetries++;
       return name(slot, slot.tier);
     }
   }
   const policy = policyOf(slot);
   for (let i = 0; i < chain.tiers.length; i++) {
-    if (((request.visited >> <u8>i) & 1) != 0) continue;
+    if (((request.visited >> <u8>i) & 1) !== 0) continue;
     const backend = unchecked(chain.tiers[i]);
     if (!canServe(policy, backend, request.promptTokens)) continue;
-    if (permittedGeneration(backend, now) != 0) return name(slot, i);
+    if (permittedGeneration(backend, now) !== 0) return name(slot, i);
   }
   return false;
 }

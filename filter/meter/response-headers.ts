@@ -5,7 +5,7 @@ import * as names from "../names";
 
 const pairs: Pairs = new Pairs();
 
-export const enum Content {
+export enum Content {
   OTHER,
   JSON,
   EVENTS,

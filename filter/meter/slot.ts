@@ -4,14 +4,14 @@ import { Backend, Chain, Policy } from "../policy/policy";
 import { REQUEST_SIZE, RequestRecord } from "../request-record";
 
 /** Where an attempt comes from, and so whether it is evidence. */
-export const enum Origin {
+export enum Origin {
   /** Neither the gate's mark nor a probe's nonce: a mirror, say. Nobody's evidence. */
   UNMARKED,
   USER,
   PROBE,
 }
 
-export const enum Phase {
+export enum Phase {
   /** No response headers yet. */
   WAITING,
   /** Headers and bytes are kept back until the answer is worth passing on. */
@@ -22,7 +22,7 @@ export const enum Phase {
   DONE,
 }
 
-export const enum Reading {
+export enum Reading {
   NONE,
   JSON,
   EVENTS,
@@ -55,7 +55,8 @@ export class MeterSlot extends Slot {
   phase: Phase;
   reading: Reading;
   tier: u8;
-  hasAnswerBody: bool;
+  /** 1 = the request's first attempt. */
+  attempt: u8;
   sawRetryAfter: bool;
   hasOwnCredentials: bool;
 }
@@ -97,14 +98,14 @@ export function linkAttempt(slot: MeterSlot): void {
   const at = changetype<usize>(slot);
   slot.next = first;
   slot.previous = 0;
-  if (first != 0) changetype<MeterSlot>(first).previous = at;
+  if (first !== 0) changetype<MeterSlot>(first).previous = at;
   first = at;
 }
 
 export function unlinkAttempt(slot: MeterSlot): void {
-  if (slot.previous != 0) changetype<MeterSlot>(slot.previous).next = slot.next;
-  else if (first == changetype<usize>(slot)) first = slot.next;
-  if (slot.next != 0) changetype<MeterSlot>(slot.next).previous = slot.previous;
+  if (slot.previous !== 0) changetype<MeterSlot>(slot.previous).next = slot.next;
+  else if (first === changetype<usize>(slot)) first = slot.next;
+  if (slot.next !== 0) changetype<MeterSlot>(slot.next).previous = slot.previous;
   slot.next = 0;
   slot.previous = 0;
 }

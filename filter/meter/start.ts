@@ -1,15 +1,25 @@
 // The start of an attempt: who it is, for which backend, and the request as that backend is to see it.
+
+import { permittedGeneration } from "../choose";
 import { nowMs } from "../host/clock";
-import { addHeader, HeaderMap, Pairs, readHeader, removeHeader, removeHeaderAt, setHeader, setHeaderAt } from "../host/headers";
+import {
+  addHeader,
+  HeaderMap,
+  Pairs,
+  readHeader,
+  removeHeader,
+  removeHeaderAt,
+  setHeader,
+  setHeaderAt,
+} from "../host/headers";
 import { readProperty } from "../host/properties";
 import { resultPtr, resultSize } from "../host/result";
 import { readShared } from "../host/shared-data";
 import { Text } from "../host/text";
 import * as names from "../names";
-import { findBackend, findPolicy } from "../policies";
+import { findPolicy } from "../policies";
 import { Policy } from "../policy/policy";
-import { permittedGeneration } from "../choose";
-import { loadRequest, namePtr, NO_TIER } from "../request-record";
+import { loadRequest, NO_TIER, namePtr } from "../request-record";
 import { linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
 
 const KEY_BACKEND = Text.of("backend");
@@ -51,9 +61,9 @@ export function startAttempt(slot: MeterSlot): void {
   const request = requestOf(slot);
   if (loadRequest(request)) bindUser(slot);
   else bindProbe(slot);
-  if (slot.origin == Origin.USER && request.failedAttempts > 0) restoreOriginal();
+  if (slot.origin === Origin.USER && request.failedAttempts > 0) restoreOriginal();
   rewriteHead(slot);
-  if (slot.origin != Origin.UNMARKED) linkAttempt(slot);
+  if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);
 }
 
 /** Reads the cluster's metadata in one call; true when the backend has credentials of its own. */
@@ -79,7 +89,7 @@ function readCluster(): bool {
       }
     }
   }
-  if (aliasLength == 0 && readProperty(names.PROPERTY_CLUSTER_NAME)) {
+  if (aliasLength === 0 && readProperty(names.PROPERTY_CLUSTER_NAME)) {
     aliasPtr = resultPtr();
     aliasLength = resultSize();
   }
@@ -90,12 +100,8 @@ function readCluster(): bool {
 function bindUser(slot: MeterSlot): void {
   const request = requestOf(slot);
   const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
-  if (!policy || <i32>request.chain >= policy.chains.length) {
-    // Admitted under a policy that is gone: the outcome still counts for the backend, but no tier follows.
-    const backend = findBackend(aliasPtr, aliasLength);
-    if (backend) slot.backend = changetype<usize>(backend);
-    return;
-  }
+  // Admitted under a policy that nobody here has seen: no evidence, and no tier follows.
+  if (!policy || <i32>request.chain >= policy.chains.length) return;
   const chain = unchecked(policy.chains[request.chain]);
   for (let i = 0; i < chain.tiers.length; i++) {
     const backend = unchecked(chain.tiers[i]);
@@ -105,9 +111,10 @@ function bindUser(slot: MeterSlot): void {
     slot.chain = changetype<usize>(chain);
     slot.backend = changetype<usize>(backend);
     slot.tier = <u8>i;
-    if (request.failedAttempts == 0 && request.tier == slot.tier) slot.generation = request.generation;
+    slot.attempt = request.failedAttempts + 1;
+    if (request.failedAttempts === 0 && request.tier === slot.tier) slot.generation = request.generation;
     else slot.generation = permittedGeneration(backend, slot.startMs);
-    if (request.permitTier == slot.tier && request.failedAttempts == 0) slot.permit = request.permit;
+    if (request.permitTier === slot.tier && request.failedAttempts === 0) slot.permit = request.permit;
     return;
   }
 }
@@ -117,10 +124,12 @@ function bindProbe(slot: MeterSlot): void {
   if (!readHeader(HeaderMap.REQUEST, names.HEADER_PROBE)) return;
   const given = resultPtr();
   const length = resultSize();
-  if (readShared(names.KEY_NONCE) && resultSize() == length && memory.compare(resultPtr(), given, length) == 0) {
+  if (
+    readShared(names.KEY_NONCE) &&
+    resultSize() === length &&
+    memory.compare(resultPtr(), given, length) === 0
+  ) {
     slot.origin = Origin.PROBE;
-    const backend = findBackend(aliasPtr, aliasLength);
-    if (backend) slot.backend = changetype<usize>(backend);
   }
   removeHeader(HeaderMap.REQUEST, names.HEADER_PROBE);
   removeHeader(HeaderMap.REQUEST, INTERNAL);

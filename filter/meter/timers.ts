@@ -42,23 +42,23 @@ export function onTick(root: u32): void {
   walkedMs = now;
   let at = firstAttempt();
   let hasActed = false;
-  while (at != 0) {
+  while (at !== 0) {
     const slot = changetype<MeterSlot>(at);
     at = slot.next; // Acting on a stream may end it.
-    if (slot.origin == Origin.USER && check(slot, now)) hasActed = true;
+    if (slot.origin === Origin.USER && check(slot, now)) hasActed = true;
   }
   if (hasActed) actAs(root);
 }
 
 /** True when the attempt was acted upon. */
 function check(slot: MeterSlot, now: u64): bool {
-  if (slot.permit != 0) keepPermit(slot, now);
-  if (slot.phase == Phase.HOLDING) {
+  if (slot.permit !== 0) keepPermit(slot, now);
+  if (slot.phase === Phase.HOLDING) {
     if (!isTokenLate(slot, now) && !isStalled(slot, now)) return false;
     endHeld(slot);
     return true;
   }
-  if (slot.phase != Phase.PASSING || !isStalled(slot, now)) return false;
+  if (slot.phase !== Phase.PASSING || !isStalled(slot, now)) return false;
   // Nothing more can be saved: the client is to see a broken stream, not an endless one.
   if (slot.passedBytes >= BUFFERED_BYTES) return false;
   actAs(slot.id);
@@ -69,14 +69,14 @@ function check(slot: MeterSlot, now: u64): bool {
 
 /** A stream that has sent no token within its limit, pings or not. */
 function isTokenLate(slot: MeterSlot, now: u64): bool {
-  if (slot.reading != Reading.EVENTS || answerOf(slot).firstToken) return false;
+  if (slot.reading !== Reading.EVENTS || answerOf(slot).firstToken) return false;
   const chain = chainOf(slot);
-  if (chain.commit == Commit.COMPLETE && requestOf(slot).stream != 1) return false;
+  if (chain.commit === Commit.COMPLETE && requestOf(slot).stream !== 1) return false;
   return now > slot.tokenClockMs + chain.firstTokenLimitMs(requestOf(slot).promptTokens);
 }
 
 function isStalled(slot: MeterSlot, now: u64): bool {
-  return slot.lastByteMs != 0 && now > slot.lastByteMs + chainOf(slot).stallTimeoutMs;
+  return slot.lastByteMs !== 0 && now > slot.lastByteMs + chainOf(slot).stallTimeoutMs;
 }
 
 /** Ends a held attempt so that Envoy tries the next tier, or, when none is left, answers with JSON. */
@@ -91,7 +91,7 @@ function endHeld(slot: MeterSlot): void {
 
 /** A canary's permit lives as long as bytes come; it dies 30 s after the last. */
 function keepPermit(slot: MeterSlot, now: u64): void {
-  if (slot.phase != Phase.HOLDING && slot.phase != Phase.PASSING) return;
+  if (slot.phase !== Phase.HOLDING && slot.phase !== Phase.PASSING) return;
   if (slot.lastByteMs <= slot.renewedMs || now < slot.renewedMs + RENEW_EVERY_MS) return;
   slot.renewedMs = now;
   renewPermit(backendOf(slot), now, slot.permit);
@@ -101,6 +101,6 @@ function keepPermit(slot: MeterSlot, now: u64): void {
 export function isTimedOut(slot: MeterSlot, now: u64): bool {
   const chain = chainOf(slot);
   const request = requestOf(slot);
-  const limit = request.stream == 1 ? chain.firstTokenLimitMs(request.promptTokens) : chain.answerTimeoutMs;
+  const limit = request.stream === 1 ? chain.firstTokenLimitMs(request.promptTokens) : chain.answerTimeoutMs;
   return now + CLOCK_SLACK_MS >= max(slot.startMs, slot.requestEndMs) + limit;
 }

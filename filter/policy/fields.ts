@@ -10,7 +10,7 @@ export class Fields {
     readonly node: Json,
     readonly errors: string[],
   ) {
-    if (node.kind != JsonKind.OBJECT) errors.push((path.length ? path : "policy") + " must be an object");
+    if (node.kind !== JsonKind.OBJECT) errors.push((path.length ? path : "policy") + " must be an object");
   }
 
   name(key: string): string {
@@ -25,14 +25,14 @@ export class Fields {
   find(key: string): Json | null {
     this.known.push(key);
     const value = this.node.get(key);
-    return value && value.kind == JsonKind.NULL ? null : value;
+    return value && value.kind === JsonKind.NULL ? null : value;
   }
 
   integer(key: string, least: i32, most: i32, fallback: i32): i32 {
     const value = this.find(key);
     if (!value) return fallback;
     const rule = "must be a whole number from " + least.toString() + " to " + most.toString();
-    if (value.kind != JsonKind.NUMBER || value.number != Math.floor(value.number)) {
+    if (value.kind !== JsonKind.NUMBER || value.number !== Math.floor(value.number)) {
       this.fault(key, rule + ", got " + show(value));
       return fallback;
     }
@@ -47,13 +47,16 @@ export class Fields {
   duration(key: string, leastMs: u32, mostMs: u32, fallbackMs: u32): u32 {
     const value = this.find(key);
     if (!value) return fallbackMs;
-    const ms = value.kind == JsonKind.TEXT ? durationMs(value.text) : -1;
+    const ms = value.kind === JsonKind.TEXT ? durationMs(value.text) : -1;
     if (ms < 0) {
       this.fault(key, 'must be a duration such as "250ms", "5s" or "2m", got ' + show(value));
       return fallbackMs;
     }
     if (ms < <f64>leastMs || ms > <f64>mostMs) {
-      this.fault(key, "must be from " + leastMs.toString() + "ms to " + mostMs.toString() + "ms, got " + value.text);
+      this.fault(
+        key,
+        "must be from " + leastMs.toString() + "ms to " + mostMs.toString() + "ms, got " + value.text,
+      );
       return fallbackMs;
     }
     return <u32>ms;
@@ -62,14 +65,14 @@ export class Fields {
   flag(key: string, fallback: bool): bool {
     const value = this.find(key);
     if (!value) return fallback;
-    if (value.kind != JsonKind.BOOL) this.fault(key, "must be true or false, got " + show(value));
+    if (value.kind !== JsonKind.BOOL) this.fault(key, "must be true or false, got " + show(value));
     return value.truth;
   }
 
   text(key: string, fallback: string): string {
     const value = this.find(key);
     if (!value) return fallback;
-    if (value.kind != JsonKind.TEXT || value.text.length == 0) {
+    if (value.kind !== JsonKind.TEXT || value.text.length === 0) {
       this.fault(key, "must be a text, got " + show(value));
       return fallback;
     }
@@ -80,7 +83,7 @@ export class Fields {
   choice(key: string, choices: string[], fallback: i32): i32 {
     const value = this.find(key);
     if (!value) return fallback;
-    const at = value.kind == JsonKind.TEXT ? choices.indexOf(value.text) : -1;
+    const at = value.kind === JsonKind.TEXT ? choices.indexOf(value.text) : -1;
     if (at >= 0) return at;
     this.fault(key, "must be one of " + choices.join(", ") + ", got " + show(value));
     return fallback;
@@ -95,7 +98,7 @@ export class Fields {
   list(key: string): Json[] {
     const value = this.find(key);
     if (!value) return [];
-    if (value.kind != JsonKind.ARRAY) this.fault(key, "must be a list, got " + show(value));
+    if (value.kind !== JsonKind.ARRAY) this.fault(key, "must be a list, got " + show(value));
     return value.items;
   }
 
@@ -109,26 +112,26 @@ export class Fields {
 }
 
 function show(value: Json): string {
-  if (value.kind == JsonKind.NUMBER) return value.text;
-  if (value.kind == JsonKind.TEXT) return '"' + value.text + '"';
-  if (value.kind == JsonKind.BOOL) return value.truth ? "true" : "false";
-  if (value.kind == JsonKind.ARRAY) return "a list";
-  return value.kind == JsonKind.OBJECT ? "an object" : "null";
+  if (value.kind === JsonKind.NUMBER) return value.text;
+  if (value.kind === JsonKind.TEXT) return '"' + value.text + '"';
+  if (value.kind === JsonKind.BOOL) return value.truth ? "true" : "false";
+  if (value.kind === JsonKind.ARRAY) return "a list";
+  return value.kind === JsonKind.OBJECT ? "an object" : "null";
 }
 
 function durationMs(text: string): f64 {
   let digits = 0;
   while (digits < text.length && isDigitOrPoint(text.charCodeAt(digits))) digits++;
-  if (digits == 0) return -1;
+  if (digits === 0) return -1;
   const number = parseFloat(text.substring(0, digits));
   const unit = text.substring(digits);
   if (isNaN(number)) return -1;
-  if (unit == "ms") return Math.round(number);
-  if (unit == "s") return Math.round(number * 1000);
-  if (unit == "m") return Math.round(number * 60000);
-  return unit == "h" ? Math.round(number * 3600000) : -1;
+  if (unit === "ms") return Math.round(number);
+  if (unit === "s") return Math.round(number * 1000);
+  if (unit === "m") return Math.round(number * 60000);
+  return unit === "h" ? Math.round(number * 3600000) : -1;
 }
 
 function isDigitOrPoint(c: i32): bool {
-  return (c >= 0x30 && c <= 0x39) || c == 0x2e;
+  return (c >= 0x30 && c <= 0x39) || c === 0x2e;
 }

@@ -1,6 +1,6 @@
 // A small JSON tree for configuration only: it runs when a policy arrives, never for a request.
 
-export const enum JsonKind {
+export enum JsonKind {
   NULL,
   BOOL,
   NUMBER,
@@ -44,7 +44,7 @@ export class JsonParser {
   }
 
   private fail(reason: string): Json | null {
-    if (this.error.length == 0) this.error = reason + " at character " + this.at.toString();
+    if (this.error.length === 0) this.error = reason + " at character " + this.at.toString();
     return null;
   }
 
@@ -55,14 +55,14 @@ export class JsonParser {
   private blank(): void {
     while (this.at < this.source.length) {
       const c = this.source.charCodeAt(this.at);
-      if (c != 0x20 && c != 0x0a && c != 0x0d && c != 0x09) return;
+      if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return;
       this.at++;
     }
   }
 
   private take(c: i32): bool {
     this.blank();
-    if (this.peek() != c) return false;
+    if (this.peek() !== c) return false;
     this.at++;
     return true;
   }
@@ -71,10 +71,10 @@ export class JsonParser {
     this.blank();
     if (depth > MAX_DEPTH) return this.fail("nested too deeply");
     const c = this.peek();
-    if (c == 0x7b) return this.object(depth);
-    if (c == 0x5b) return this.array(depth);
-    if (c == 0x22) return this.string();
-    if (c == 0x2d || (c >= 0x30 && c <= 0x39)) return this.numeric();
+    if (c === 0x7b) return this.object(depth);
+    if (c === 0x5b) return this.array(depth);
+    if (c === 0x22) return this.string();
+    if (c === 0x2d || (c >= 0x30 && c <= 0x39)) return this.numeric();
     return this.word();
   }
 
@@ -84,7 +84,7 @@ export class JsonParser {
     if (this.take(0x7d)) return result;
     do {
       this.blank();
-      if (this.peek() != 0x22) return this.fail("expected a quoted key");
+      if (this.peek() !== 0x22) return this.fail("expected a quoted key");
       const key = this.string();
       if (!key) return null;
       if (result.get(key.text)) return this.fail('duplicate key "' + key.text + '"');
@@ -115,13 +115,13 @@ export class JsonParser {
     let start = this.at;
     while (this.at < this.source.length) {
       const c = this.source.charCodeAt(this.at);
-      if (c == 0x22) {
+      if (c === 0x22) {
         const result = new Json(JsonKind.TEXT);
         result.text = text + this.source.substring(start, this.at++);
         return result;
       }
       if (c < 0x20) return this.fail("control character in a string");
-      if (c != 0x5c) {
+      if (c !== 0x5c) {
         this.at++;
         continue;
       }
@@ -137,13 +137,13 @@ export class JsonParser {
   private escape(): i32 {
     const c = this.peek();
     this.at++;
-    if (c == 0x22 || c == 0x5c || c == 0x2f) return c;
-    if (c == 0x62) return 8;
-    if (c == 0x66) return 12;
-    if (c == 0x6e) return 10;
-    if (c == 0x72) return 13;
-    if (c == 0x74) return 9;
-    if (c != 0x75 || this.at + 4 > this.source.length) return -1;
+    if (c === 0x22 || c === 0x5c || c === 0x2f) return c;
+    if (c === 0x62) return 8;
+    if (c === 0x66) return 12;
+    if (c === 0x6e) return 10;
+    if (c === 0x72) return 13;
+    if (c === 0x74) return 9;
+    if (c !== 0x75 || this.at + 4 > this.source.length) return -1;
     let code = 0;
     for (let i = 0; i < 4; i++) {
       const digit = hexDigit(this.source.charCodeAt(this.at++));
@@ -187,16 +187,16 @@ function hexDigit(c: i32): i32 {
 }
 
 function isNumberPart(c: i32): bool {
-  return (c >= 0x30 && c <= 0x39) || c == 0x2b || c == 0x2d || c == 0x2e || c == 0x45 || c == 0x65;
+  return (c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2d || c === 0x2e || c === 0x45 || c === 0x65;
 }
 
 /** JSON text of a tree; numbers keep their digits. */
 export function stringify(json: Json): string {
-  if (json.kind == JsonKind.NULL) return "null";
-  if (json.kind == JsonKind.BOOL) return json.truth ? "true" : "false";
-  if (json.kind == JsonKind.NUMBER) return json.text;
-  if (json.kind == JsonKind.TEXT) return quote(json.text);
-  const isObject = json.kind == JsonKind.OBJECT;
+  if (json.kind === JsonKind.NULL) return "null";
+  if (json.kind === JsonKind.BOOL) return json.truth ? "true" : "false";
+  if (json.kind === JsonKind.NUMBER) return json.text;
+  if (json.kind === JsonKind.TEXT) return quote(json.text);
+  const isObject = json.kind === JsonKind.OBJECT;
   let text = isObject ? "{" : "[";
   for (let i = 0; i < json.items.length; i++) {
     if (i > 0) text += ",";
@@ -210,7 +210,7 @@ export function quote(text: string): string {
   let quoted = '"';
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
-    if (c == 0x22 || c == 0x5c) quoted += "\\" + text.charAt(i);
+    if (c === 0x22 || c === 0x5c) quoted += "\\" + text.charAt(i);
     else if (c < 0x20) quoted += "\\u00" + (c < 16 ? "0" : "") + c.toString(16);
     else quoted += text.charAt(i);
   }

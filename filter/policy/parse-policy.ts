@@ -33,7 +33,7 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
 
 function parseBackends(fields: Fields, shared: Json, policy: Policy): void {
   const backends = fields.object("backends");
-  if (backends.node.keys.length == 0) fields.fault("backends", "must name at least one backend");
+  if (backends.node.keys.length === 0) fields.fault("backends", "must name at least one backend");
   // Checked once by itself, so that a fault in the shared part is told once and not for each backend.
   parseBreaker(new Fields("breaker", shared, fields.errors), new Backend("breaker"));
   for (let i = 0; i < backends.node.keys.length; i++) {
@@ -57,7 +57,12 @@ function parseBackends(fields: Fields, shared: Json, policy: Policy): void {
 function parseBreaker(fields: Fields, backend: Backend): void {
   const config = backend.breaker;
   config.slidingWindowSize = fields.integer("slidingWindowSize", 1, MAX_BUCKETS, config.slidingWindowSize);
-  config.minimumNumberOfCalls = fields.integer("minimumNumberOfCalls", 1, 1000000, config.minimumNumberOfCalls);
+  config.minimumNumberOfCalls = fields.integer(
+    "minimumNumberOfCalls",
+    1,
+    1000000,
+    config.minimumNumberOfCalls,
+  );
   config.failureRateThreshold = fields.integer("failureRateThreshold", 0, 100, config.failureRateThreshold);
   config.consecutiveFailuresThreshold = fields.integer(
     "consecutiveFailuresThreshold",
@@ -95,7 +100,7 @@ function parseProbe(fields: Fields, probe: Probe, config: BreakerConfig): void {
   if (path.length) probe.path = Text.of(path);
   const body = fields.find("body");
   if (body) probe.body = Text.of(stringify(body));
-  else if (probe.body.length == 0) probe.body = Text.of(DEFAULT_PROBE_BODY);
+  else if (probe.body.length === 0) probe.body = Text.of(DEFAULT_PROBE_BODY);
   config.probeLeaseMs = fields.duration("lease", 500, HOUR_MS, config.probeLeaseMs);
   probe.firstTokenMaxMs = fields.duration("firstTokenMax", 100, HOUR_MS, probe.firstTokenMaxMs);
   if (probe.firstTokenMaxMs >= config.probeLeaseMs) {
@@ -122,7 +127,7 @@ function parseCanary(fields: Fields, canary: Canary, config: BreakerConfig): voi
 
 function parseRamp(fields: Fields, config: BreakerConfig): void {
   const ramp = fields.list("ramp");
-  if (ramp.length == 0) return;
+  if (ramp.length === 0) return;
   if (ramp.length > 8) fields.fault("ramp", "must have at most 8 stages");
   const stages = new StaticArray<Stage>(ramp.length);
   for (let i = 0; i < ramp.length; i++) {
@@ -137,7 +142,7 @@ function parseRamp(fields: Fields, config: BreakerConfig): void {
 
 function parseChains(fields: Fields, policy: Policy): void {
   const chains = fields.object("chains");
-  if (chains.node.keys.length == 0) fields.fault("chains", "must name at least one chain");
+  if (chains.node.keys.length === 0) fields.fault("chains", "must name at least one chain");
   if (chains.node.keys.length > 255) fields.fault("chains", "must name at most 255 chains");
   for (let i = 0; i < chains.node.keys.length; i++) {
     const name = chains.node.keys[i];
@@ -180,7 +185,7 @@ function parseChain(fields: Fields, chain: Chain, policy: Policy): void {
 function parseTiers(fields: Fields, policy: Policy): StaticArray<Backend> {
   const items = fields.list("tiers");
   const tiers: Backend[] = [];
-  if (items.length == 0 || items.length > MAX_TIERS) {
+  if (items.length === 0 || items.length > MAX_TIERS) {
     fields.fault("tiers", "must list 1 to " + MAX_TIERS.toString() + " backends");
   }
   for (let i = 0; i < items.length; i++) {
@@ -195,12 +200,12 @@ function parseTiers(fields: Fields, policy: Policy): StaticArray<Backend> {
 }
 
 function isAlias(alias: string): bool {
-  if (alias.length == 0 || alias.length > 63) return false;
+  if (alias.length === 0 || alias.length > 63) return false;
   for (let i = 0; i < alias.length; i++) {
     const c = alias.charCodeAt(i);
     const isLetter = (c | 0x20) >= 0x61 && (c | 0x20) <= 0x7a;
     const isDigit = c >= 0x30 && c <= 0x39;
-    if (!isLetter && !isDigit && c != 0x2d && c != 0x5f) return false;
+    if (!isLetter && !isDigit && c !== 0x2d && c !== 0x5f) return false;
   }
   return true;
 }

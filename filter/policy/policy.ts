@@ -4,17 +4,17 @@ import { Text } from "../host/text";
 /** Tiers a chain can have: a request's visited tiers are bits of one byte. */
 export const MAX_TIERS: i32 = 8;
 
-export const enum CanarySize {
+export enum CanarySize {
   COUNT,
   ESTIMATE,
 }
 
-export const enum Commit {
+export enum Commit {
   FIRST_TOKEN,
   COMPLETE,
 }
 
-export const enum Exhausted {
+export enum Exhausted {
   REPLY,
   BYPASS,
 }
