@@ -116,6 +116,18 @@ describe("WIN-3: a clock that steps by an hour", () => {
     expect(backend.renew(id)).toBe(false);
   });
 
+  it("back, permits that nobody renews still die in time and free the ramp", () => {
+    backend.ramp();
+    backend.acquire();
+    backend.acquire();
+    backend.now -= HOUR_MS;
+    expect(backend.acquire()).toBe(0);
+    backend.wait(29999);
+    expect(backend.acquire()).toBe(0);
+    backend.wait(1);
+    expect(backend.acquire()).toBeGreaterThan(0);
+  });
+
   it("back to its beginning harms nothing", () => {
     backend.open();
     backend.now = 0;
