@@ -15,15 +15,30 @@ export function parseObject(bytes: Buffer): JsonRecord | undefined {
 }
 
 /**
- * JSON as Python's `json.dumps(value, ensure_ascii=False)` spells it, blanks after `,` and `:` included: chat
- * templates print tools that way. Written without recursion of our own: a body nests as deep as its sender likes.
+ * JSON as Python's `json.dumps(value, ensure_ascii=False)` spells it, a blank after each `,` and `:`: chat templates
+ * print tools that way. Linear and without recursion of our own, since a body nests as deep as its sender likes.
+ * @throws RangeError when V8 can't print something nested that deep.
  */
 export function toPythonJson(value: unknown): string {
-  const spread = JSON.stringify(value, undefined, 1);
-  if (spread === undefined) return "null";
-  // A line break in the spread form is always layout: inside strings JSON.stringify escapes it.
-  return spread.replace(
-    /([[{])?\n *(?=([\]}])?)/g,
-    (_layout, open?: string, close?: string) => open ?? (close ? "" : " "),
-  );
+  const compact = JSON.stringify(value) ?? "null";
+  const parts: string[] = [];
+  let from = 0;
+  while (from < compact.length) {
+    const quote = compact.indexOf('"', from);
+    const stringStart = quote === -1 ? compact.length : quote;
+    parts.push(compact.slice(from, stringStart).replace(/[,:]/g, "$& "));
+    from = quote === -1 ? compact.length : endOfString(compact, quote);
+    parts.push(compact.slice(stringStart, from));
+  }
+  return parts.join("");
+}
+
+/** The index after the closing quote of the string that starts at `from` in valid JSON. */
+function endOfString(json: string, from: number): number {
+  for (let at = json.indexOf('"', from + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+    let escapes = at;
+    while (json[escapes - 1] === "\\") escapes--;
+    if ((at - escapes) % 2 === 0) return at + 1;
+  }
+  return json.length;
 }
