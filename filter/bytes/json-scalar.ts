@@ -26,25 +26,30 @@ export function openNumber(scanner: JsonScanner): void {
 export function readNumber(scanner: JsonScanner): bool {
   const end = scanner.end;
   let at = scanner.at;
+  let part = scanner.numberPart;
+  let value = scanner.number;
   while (at < end) {
     const byte = load<u8>(at);
     if (isDigit(byte)) {
-      if (scanner.numberPart <= NumberPart.INTEGER) {
-        scanner.numberPart = NumberPart.INTEGER;
-        scanner.number = addDigit(scanner.number, byte);
+      if (part <= NumberPart.INTEGER) {
+        part = NumberPart.INTEGER;
+        value = addDigit(value, byte);
       }
-    } else if (byte === 0x2e) scanner.numberPart = NumberPart.FRACTION;
-    else if ((byte | 0x20) === 0x65) scanner.numberPart = NumberPart.EXPONENT;
-    else if (byte === 0x2d) {
-      if (scanner.numberPart === NumberPart.EMPTY) scanner.negative = true;
+    } else if (byte === 0x2e) {
+      part = max<i32>(part, NumberPart.FRACTION);
+    } else if ((byte | 0x20) === 0x65) {
+      part = NumberPart.EXPONENT;
+    } else if (byte === 0x2d) {
+      if (part === NumberPart.EMPTY) scanner.negative = true;
     } else if (byte !== 0x2b) {
-      scanner.at = at;
-      return true;
+      break;
     }
     at++;
   }
   scanner.at = at;
-  return false;
+  scanner.numberPart = part;
+  scanner.number = value;
+  return at < end;
 }
 
 /**
@@ -66,17 +71,16 @@ export function isLetter(byte: u8): bool {
 export function readWord(scanner: JsonScanner): bool {
   const end = scanner.end;
   let at = scanner.at;
+  let word = scanner.word;
   while (at < end) {
     const byte = load<u8>(at);
-    if (!isLetter(byte)) {
-      scanner.at = at;
-      return true;
-    }
-    scanner.word = (scanner.word << 8) | <u64>byte;
+    if (!isLetter(byte)) break;
+    word = (word << 8) | <u64>byte;
     at++;
   }
   scanner.at = at;
-  return false;
+  scanner.word = word;
+  return at < end;
 }
 
 /** What the word means in JSON. */

@@ -152,16 +152,18 @@ function openValue(scanner: JsonScanner, byte: u8): i32 {
     scanner.at++;
     scanner.isKey = false;
     openString(scanner);
-    // Most strings end in the same chunk, so read on at once.
+    // Most values end in the same chunk, so read on at once.
     if (scanner.at < scanner.end && readString(scanner)) return endScalar(scanner, JsonType.STRING);
   } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
     return open(scanner, byte === OPEN_OBJECT);
   } else if (isDigit(byte) || byte === 0x2d) {
     openNumber(scanner);
     scanner.mode = JsonMode.NUMBER;
+    if (readNumber(scanner)) return endScalar(scanner, JsonType.NUMBER);
   } else if (isLetter(byte)) {
     scanner.word = 0;
     scanner.mode = JsonMode.WORD;
+    if (readWord(scanner)) return endScalar(scanner, wordType(scanner.word));
   } else {
     return breakOff(scanner);
   }

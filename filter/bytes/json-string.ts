@@ -34,13 +34,13 @@ export function skipString(scanner: JsonScanner): bool {
 /** Starts a string whose opening quote was consumed. */
 export function openString(scanner: JsonScanner): void {
   scanner.escape = 0;
-  scanner.codeUnit = 0;
-  scanner.highSurrogate = 0;
   scanner.nonEmpty = false;
-  scanner.truncated = false;
-  if (scanner.isKey || (scanner.kind & KindFlag.SHORT) !== 0) scanner.scratchLength = 0;
-  else if ((scanner.kind & KindFlag.TEXT) !== 0) scanner.textLength = 0;
   scanner.mode = scanner.isKey ? JsonMode.KEY_STRING : JsonMode.STRING;
+  if (!isKept(scanner)) return;
+  scanner.highSurrogate = 0;
+  scanner.truncated = false;
+  if (isShort(scanner)) scanner.scratchLength = 0;
+  else scanner.textLength = 0;
 }
 
 /**
@@ -49,7 +49,7 @@ export function openString(scanner: JsonScanner): void {
  */
 export function readString(scanner: JsonScanner): bool {
   if (load<u8>(scanner.at) !== QUOTE) scanner.nonEmpty = true;
-  if (!scanner.isKey && (scanner.kind & (KindFlag.SHORT | KindFlag.TEXT)) === 0) return skipString(scanner);
+  if (!isKept(scanner)) return skipString(scanner);
   const end = scanner.end;
   let at = scanner.at;
   while (at < end) {
@@ -73,6 +73,16 @@ export function readString(scanner: JsonScanner): bool {
   }
   scanner.at = at;
   return false;
+}
+
+/** The string's text is wanted. */
+function isKept(scanner: JsonScanner): bool {
+  return scanner.isKey || (scanner.kind & (KindFlag.SHORT | KindFlag.TEXT)) !== 0;
+}
+
+/** It goes to `scratch`, not to the text room. */
+function isShort(scanner: JsonScanner): bool {
+  return scanner.isKey || (scanner.kind & KindFlag.SHORT) !== 0;
 }
 
 /** One byte inside an escape; false when it belongs to what follows. */
@@ -163,34 +173,34 @@ function appendCodePoint(scanner: JsonScanner, code: u32): void {
     size = 2;
     bytes = 0xc0 | (code >> 6) | ((0x80 | (code & 0x3f)) << 8);
   }
-  const isShort = scanner.isKey || (scanner.kind & KindFlag.SHORT) !== 0;
-  const length = isShort ? scanner.scratchLength : scanner.textLength;
+  const short = isShort(scanner);
+  const length = short ? scanner.scratchLength : scanner.textLength;
   // Half a character is of no use to anyone: the text ends before it, and nothing may follow.
-  if (scanner.truncated || length + size > (isShort ? SCRATCH_SIZE : scanner.textLimit)) {
+  if (scanner.truncated || length + size > (short ? SCRATCH_SIZE : scanner.textLimit)) {
     scanner.truncated = true;
     return;
   }
-  let to = (isShort ? scratchOf(scanner) : textOf(scanner)) + <usize>length;
+  let to = (short ? scratchOf(scanner) : textOf(scanner)) + <usize>length;
   for (let i = 0; i < size; i++) {
     store<u8>(to++, <u8>bytes);
     bytes >>= 8;
   }
-  if (isShort) scanner.scratchLength = length + size;
+  if (short) scanner.scratchLength = length + size;
   else scanner.textLength = length + size;
 }
 
 /** Copies plain bytes; what the room can't hold is dropped and `truncated` set. */
 function append(scanner: JsonScanner, from: usize, size: i32): void {
   if (scanner.truncated) return;
-  const isShort = scanner.isKey || (scanner.kind & KindFlag.SHORT) !== 0;
-  const length = isShort ? scanner.scratchLength : scanner.textLength;
-  const room = (isShort ? SCRATCH_SIZE : scanner.textLimit) - length;
+  const short = isShort(scanner);
+  const length = short ? scanner.scratchLength : scanner.textLength;
+  const room = (short ? SCRATCH_SIZE : scanner.textLimit) - length;
   if (size > room) {
     scanner.truncated = true;
     size = room;
   }
-  copy((isShort ? scratchOf(scanner) : textOf(scanner)) + <usize>length, from, size);
-  if (isShort) scanner.scratchLength = length + size;
+  copy((short ? scratchOf(scanner) : textOf(scanner)) + <usize>length, from, size);
+  if (short) scanner.scratchLength = length + size;
   else scanner.textLength = length + size;
 }
 
