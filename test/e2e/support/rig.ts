@@ -1,0 +1,195 @@
+import { type RunningEnvoy, startEnvoy } from "../../support/envoy.js";
+import { freePort } from "../../support/ports.js";
+import { type RunningService, startService } from "../../support/service.js";
+import { startUpstream, type Upstream } from "../../support/upstream.js";
+import { waitFor } from "../../support/wait-for.js";
+import {
+  chainOf,
+  gateOf,
+  type PolicyJson,
+  policyOf,
+  routeOf,
+  type ShippedConfig,
+  setPolicyText,
+  shipped,
+} from "./shipped-config.js";
+
+export type Alias = "gpu" | "small" | "public";
+
+export const CLOSED = 0;
+export const OPEN = 1;
+export const HALF_OPEN = 2;
+
+export interface RigSettings {
+  readonly file?: "full" | "minimal";
+  readonly concurrency?: number;
+  readonly policy?: (policy: PolicyJson) => void;
+  readonly patch?: (config: ShippedConfig) => void;
+  /** Whether the real ext_proc service runs; without it the policy does not name one. */
+  readonly service?: boolean;
+  readonly h2c?: boolean;
+  readonly logLevel?: string;
+}
+
+export interface Transition {
+  readonly backend: string;
+  readonly from: string;
+  readonly to: string;
+  readonly cause: string;
+  readonly waitMs: number;
+  readonly atMs: number;
+}
+
+/** A shipped file on free ports in front of three fake backends, with the policy's timers cut short. */
+export class Rig {
+  readonly url: string;
+
+  constructor(
+    readonly envoy: RunningEnvoy,
+    readonly gpu: Upstream,
+    readonly small: Upstream,
+    readonly public_: Upstream,
+    readonly service: RunningService | undefined,
+  ) {
+    this.url = envoy.url(10000);
+  }
+
+  counter(alias: Alias, name: string): Promise<number> {
+    return this.envoy.stat(`wasmcustom.llm_breaker.${alias}.${name}`);
+  }
+
+  state(alias: Alias = "gpu"): Promise<number> {
+    return this.counter(alias, "state");
+  }
+
+  async waitForState(state: number, alias: Alias = "gpu", timeoutMs = 10_000): Promise<void> {
+    const what = `state ${state} of ${alias}`;
+    await waitFor(async () => (await this.state(alias)) === state, timeoutMs, what);
+  }
+
+  async waitForCounter(alias: Alias, name: string, least: number, timeoutMs = 10_000): Promise<void> {
+    const what = `${alias}.${name} of ${least}`;
+    await waitFor(async () => (await this.counter(alias, name)) >= least, timeoutMs, what);
+  }
+
+  transitions(alias: Alias = "gpu"): Transition[] {
+    return this.envoy.log
+      .matching(/llm\.breaker transition \{/)
+      .map((line) => JSON.parse(line.slice(line.indexOf("{"), line.lastIndexOf("}") + 1)) as Transition)
+      .filter((transition) => transition.backend === alias);
+  }
+
+  async waitForCause(cause: string, alias: Alias = "gpu", timeoutMs = 10_000): Promise<Transition> {
+    const what = `a transition of ${alias} by ${cause}`;
+    return await waitFor(
+      () => this.transitions(alias).find((transition) => transition.cause === cause),
+      timeoutMs,
+      what,
+    );
+  }
+
+  /** Every backend works and has seen nothing. */
+  reset(): void {
+    for (const upstream of [this.gpu, this.small, this.public_]) {
+      upstream.mode = { kind: "ok" };
+      upstream.reset();
+    }
+  }
+
+  /** How many requests each tier got since the last reset. */
+  get hits(): [gpu: number, small: number, public_: number] {
+    return [this.gpu.arrivals.length, this.small.arrivals.length, this.public_.arrivals.length];
+  }
+
+  async stop(): Promise<void> {
+    await this.envoy.stop();
+    await this.service?.stop();
+    for (const upstream of [this.gpu, this.small, this.public_]) await upstream.stop();
+  }
+}
+
+/** Timers of a few hundred milliseconds, and a ramp that any small request passes. */
+export function quicken(policy: PolicyJson): void {
+  Object.assign(policy.breaker, {
+    waitDurationInOpenState: "300ms",
+    maxWaitDurationInOpenState: "600ms",
+    ramp: [{ percent: 100, maxConcurrent: 2, successes: 2 }],
+  });
+  policy.breaker.probe = { ...(policy.breaker.probe as object), lease: "4s", firstTokenMax: "3s" };
+  Object.assign(chainOf(policy), { firstTokenTimeout: "1s", answerTimeout: "4s", stallTimeout: "1500ms" });
+}
+
+/** No failure opens it: what is under test is what happens to one request. */
+export function neverOpen(policy: PolicyJson): void {
+  Object.assign(policy.breaker, {
+    consecutiveFailuresThreshold: 0,
+    failureRateThreshold: 0,
+    engineFatal: false,
+    outOfMemoryThreshold: 0,
+  });
+}
+
+export function sizeByEstimate(policy: PolicyJson): void {
+  policy.breaker.canary = { ...(policy.breaker.canary as object), size: "estimate" };
+}
+
+export function balanceExactly(config: ShippedConfig): void {
+  for (const listener of config.static_resources.listeners) {
+    listener.connection_balance_config = { exact_balance: {} };
+  }
+}
+
+export async function startRig(settings: RigSettings = {}): Promise<Rig> {
+  const file = settings.file ?? "full";
+  const hasService = settings.service ?? file === "full";
+  const [gpu, small, public_] = await Promise.all([
+    startUpstream({ h2c: settings.h2c ?? false }),
+    startUpstream(),
+    startUpstream(),
+  ]);
+  const grpcPort = await freePort();
+  const httpPort = await freePort();
+  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}` };
+  const upstreams = { gpu, small, public_ };
+  const service = hasService
+    ? await startService({ config: { listen, log: { level: "warn" } }, httpPort })
+    : undefined;
+  try {
+    const envoy = await startEnvoy({
+      configFile: `envoy/${file}.yaml`,
+      concurrency: settings.concurrency ?? 2,
+      ...(settings.logLevel && { logLevel: settings.logLevel }),
+      ports: { 9101: gpu.port, 9102: small.port, 9103: public_.port, 9002: grpcPort, 9003: httpPort },
+      patch: (config) => patchShipped(shipped(config), settings, hasService),
+    });
+    return new Rig(envoy, gpu, small, public_, service);
+  } catch (error) {
+    await service?.stop();
+    for (const upstream of Object.values(upstreams)) await upstream.stop();
+    throw error;
+  }
+}
+
+export function patchShipped(config: ShippedConfig, settings: RigSettings, hasService: boolean): void {
+  const gate = gateOf(config);
+  const policy = policyOf(gate);
+  quicken(policy);
+  if (!hasService) {
+    delete policy.service;
+    sizeByEstimate(policy);
+  }
+  settings.policy?.(policy);
+  setPolicyText(gate, JSON.stringify(policy));
+  const retries = routeOf(config).route?.retry_policy;
+  if (retries) retries.per_try_timeout = chainOf(policy).answerTimeout ?? "4s";
+  settings.patch?.(config);
+}
+
+/** Sends until the backend is closed again; each send is to be a small request that may be a canary. */
+export async function recover(rig: Rig, send: () => Promise<unknown>, alias: Alias = "gpu"): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while ((await rig.state(alias)) !== CLOSED) {
+    if (performance.now() > deadline) throw new Error(`${alias} did not close within 20 s`);
+    await send();
+  }
+}

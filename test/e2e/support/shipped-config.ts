@@ -1,0 +1,110 @@
+import type { EnvoyConfig } from "../../support/envoy-config.js";
+
+/** The parts of the shipped YAML files that tests change. */
+export interface ShippedConfig {
+  node: Record<string, unknown>;
+  dynamic_resources?: unknown;
+  static_resources: { listeners: Listener[]; clusters: Cluster[] };
+}
+
+export interface Listener {
+  connection_balance_config?: unknown;
+  filter_chains: { filters: { typed_config: ConnectionManager }[] }[];
+}
+
+export interface ConnectionManager {
+  upgrade_configs?: unknown;
+  request_headers_timeout?: string;
+  http_filters: Filter[];
+  route_config: { virtual_hosts: { routes: Route[] }[] };
+}
+
+export interface Filter {
+  name: string;
+  typed_config?: Record<string, unknown>;
+  config_discovery?: unknown;
+}
+
+export interface Route {
+  match: Record<string, unknown>;
+  metadata?: { filter_metadata: { "llm.breaker": { chain: string } } };
+  route?: {
+    cluster?: string;
+    retry_policy: Record<string, unknown>;
+    [key: string]: unknown;
+  };
+  [key: string]: unknown;
+}
+
+export interface Cluster {
+  name: string;
+  circuit_breakers?: unknown;
+  metadata: { filter_metadata: { "llm.breaker": Record<string, string> } };
+  load_assignment: { endpoints: { lb_endpoints: unknown[] }[] };
+  typed_extension_protocol_options: Record<string, ProtocolOptions>;
+}
+
+export interface ProtocolOptions {
+  explicit_http_config: Record<string, unknown>;
+  http_filters: Filter[];
+}
+
+export interface PolicyJson {
+  name: string;
+  service?: { cluster: string };
+  breaker: Record<string, unknown>;
+  backends: Record<string, Record<string, unknown>>;
+  chains: Record<string, Record<string, unknown>>;
+}
+
+export function shipped(config: EnvoyConfig): ShippedConfig {
+  return config as unknown as ShippedConfig;
+}
+
+export function connectionManager(config: ShippedConfig): ConnectionManager {
+  return found(config.static_resources.listeners[0]?.filter_chains[0]?.filters[0]?.typed_config, "listener");
+}
+
+export function routeOf(config: ShippedConfig): Route {
+  return found(connectionManager(config).route_config.virtual_hosts[0]?.routes[0], "route");
+}
+
+export function clusterOf(config: ShippedConfig, name: string): Cluster {
+  return found(
+    config.static_resources.clusters.find((cluster) => cluster.name === name),
+    name,
+  );
+}
+
+export function protocolOf(cluster: Cluster): ProtocolOptions {
+  return found(Object.values(cluster.typed_extension_protocol_options)[0], "protocol options");
+}
+
+export function gateOf(config: ShippedConfig): Filter {
+  return found(
+    connectionManager(config).http_filters.find(({ name }) => name === "llm.breaker.gate"),
+    "gate",
+  );
+}
+
+interface GateConfig {
+  config: { configuration: { value: string } };
+}
+
+export function policyOf(gate: Filter): PolicyJson {
+  return JSON.parse((gate.typed_config as unknown as GateConfig).config.configuration.value) as PolicyJson;
+}
+
+export function setPolicyText(gate: Filter, text: string): void {
+  (gate.typed_config as unknown as GateConfig).config.configuration.value = text;
+}
+
+export function chainOf(policy: PolicyJson): Record<string, unknown> {
+  return found(policy.chains.chat, "chain");
+}
+
+function found<T>(value: T | undefined, what: string): T {
+  if (value === undefined)
+    throw new Error(`the shipped configuration has no ${what} where tests look for it`);
+  return value;
+}
