@@ -1,19 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "./clock.js";
-import { type Fleet, startFleet } from "./fleet/fleet.js";
-import { demoBackends } from "./fleet/settings.js";
-import { loadPromptCounter } from "./fleet/tokenizer.js";
+import type { Fleet } from "./fleet/fleet.js";
 import type { CallRecord } from "./load/caller.js";
 import { startLoad } from "./load.js";
-import { type RealFault, startRealPrimary } from "./real/primary.js";
-import { type Child, startChild, waitUntilReady } from "./story/children.js";
-import { findEnvoy, startEnvoy, upstreamRequests } from "./story/envoy.js";
+import type { RealFault } from "./real/primary.js";
+import { Cast } from "./story/cast.js";
+import { upstreamRequests } from "./story/envoy.js";
 import { Narrator } from "./story/narrator.js";
 import { phasesOf, type Span } from "./story/phases.js";
 import { type Plan, planStory } from "./story/plan.js";
-import { accepts, assertPortFree } from "./story/ports.js";
-import { type Primary, simulatedPrimary } from "./story/primary.js";
+import type { Primary } from "./story/primary.js";
 import type { Screen } from "./story/screen.js";
+import { PORTS, setStage } from "./story/stage.js";
 import { type Summary, summarize } from "./story/summary.js";
 import { inOrder, type Transition } from "./story/transitions.js";
 import { type Check, type ClusterCount, judgeStory } from "./story/verdict.js";
@@ -39,28 +37,8 @@ export interface StoryResult {
   readonly endMs: number;
 }
 
-const PORTS = { gateway: 10_000, admin: 9901, service: 9002, serviceHttp: 9003, gpu: 9101, model: 9104 };
 /** What the shipped policy promises about canaries. */
 const CANARY_LIMITS = { tokens: 256, atOnce: 2 };
-
-/** The cast: everything that runs during the story, stopped in reverse order of its start. */
-class Cast {
-  readonly #stops: (() => Promise<unknown>)[] = [];
-  #dismissed = false;
-
-  /** A member that is ready only after the dismissal is stopped at once. */
-  async add<T>(member: Promise<T>, stop: (member: T) => Promise<unknown>): Promise<T> {
-    const present = await member;
-    if (this.#dismissed) await stop(present);
-    else this.#stops.push(() => stop(present));
-    return present;
-  }
-
-  async dismiss(): Promise<void> {
-    this.#dismissed = true;
-    for (const stop of this.#stops.splice(0).reverse()) await stop();
-  }
-}
 
 /**
  * Tells the outage story on the shipped full.yaml: healthy, out of memory, open, served by the fallback, probe, canaries,
@@ -70,14 +48,17 @@ class Cast {
 export async function tellStory(
   options: StoryOptions,
   screen: Screen,
-  signal: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<StoryResult> {
   const cast = new Cast();
+  const loss = new AbortController();
+  const signal = AbortSignal.any([stopping, loss.signal]);
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
   try {
-    return await Promise.race([play(options, screen, signal, cast), aborted]);
+    const onLoss = (error: Error): void => loss.abort(error);
+    return await Promise.race([play(options, screen, signal, cast, onLoss), aborted]);
   } finally {
     screen.live("");
     await cast.dismiss();
@@ -89,19 +70,17 @@ async function play(
   screen: Screen,
   signal: AbortSignal,
   cast: Cast,
+  onLoss: (error: Error) => void,
 ): Promise<StoryResult> {
   const plan = planStory({ seed: options.seed, real: options.real !== undefined, quick: options.quick });
   const transitions: Transition[] = [];
   let narrator: Narrator | undefined;
-
-  const { fleet, primary } = await setScene(options, screen, cast);
-  const children = await startGateway(options, cast, (transition) => {
+  const onTransition = (transition: Transition): void => {
     transitions.push(transition);
     narrator?.transition(transition);
-  });
-  for (const [name, child] of Object.entries(children)) {
-    void child.ended.then((how) => screen.event("ended", `${name}: ${how}`, "dim"));
-  }
+  };
+  screen.event("starting", "the backends, the service and Envoy", "dim");
+  const { fleet, primary } = await setStage({ ...options, screen, onTransition, onLoss }, cast);
   screen.event(
     "ready",
     `Envoy with ${options.concurrency} workers before ${primary.what}, seed ${options.seed}`,
@@ -151,64 +130,6 @@ async function play(
     canaryLimitAtOnce: CANARY_LIMITS.atOnce,
   });
   return { summary, clusters, checks, transitions: inOrder(transitions), spans, records, startMs, endMs };
-}
-
-/** The backends: a simulated fleet, its first one replaced by a real model when asked for. */
-async function setScene(
-  options: StoryOptions,
-  screen: Screen,
-  cast: Cast,
-): Promise<{ fleet: Fleet; primary: Primary }> {
-  await assertPortFree(PORTS.gateway, "the gateway's listener");
-  await assertPortFree(PORTS.admin, "Envoy's admin interface");
-  await assertPortFree(PORTS.service, "the service's gRPC port");
-  await assertPortFree(PORTS.serviceHttp, "the service's HTTP port");
-  const countPromptTokens = loadPromptCounter(options.repoRoot);
-  const [, ...fallbacks] = demoBackends();
-  const backends = options.real === undefined ? demoBackends() : fallbacks;
-  const fleet = await cast.add(startFleet({ backends, seed: options.seed, countPromptTokens }), (it) =>
-    it.stop(),
-  );
-  if (options.real === undefined) return { fleet, primary: simulatedPrimary(fleet.backend("gpu")) };
-  await assertPortFree(PORTS.model, "the real model's server");
-  const real = startRealPrimary({
-    repoRoot: options.repoRoot,
-    logFolder: options.logFolder,
-    port: PORTS.gpu,
-    serverPort: PORTS.model,
-    fault: options.real,
-    countPromptTokens,
-    tell: (text) => screen.event("install", text),
-  });
-  return { fleet, primary: await cast.add(real, (it) => it.stop()) };
-}
-
-/** The product itself: the service, and Envoy with the shipped YAML as it is. */
-async function startGateway(
-  options: StoryOptions,
-  cast: Cast,
-  onTransition: (transition: Transition) => void,
-): Promise<{ service: Child; envoy: Child }> {
-  const { repoRoot, logFolder, concurrency } = options;
-  const serviceLog = `${logFolder}/service.log`;
-  const service = await cast.add(
-    startChild({
-      name: "the service",
-      command: process.execPath,
-      args: ["--enable-source-maps", "build/js/extproc/main.js"],
-      cwd: repoRoot,
-      logFile: serviceLog,
-    }),
-    (it) => it.stop(),
-  );
-  await waitUntilReady(service, "The service", serviceLog, () => accepts(PORTS.service));
-  const binary = await findEnvoy(repoRoot);
-  const config = "envoy/full.yaml";
-  const envoy = await cast.add(
-    startEnvoy({ binary, repoRoot, logFolder, config, concurrency, adminPort: PORTS.admin, onTransition }),
-    (it) => it.stop(),
-  );
-  return { service, envoy };
 }
 
 /** The dramatic part. Missing an expected change is no error here: the checks say what was not kept. */

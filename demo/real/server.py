@@ -13,8 +13,9 @@ params.port = int(sys.argv[2])
 # The context is split over the slots: 1024 tokens each.
 params.n_ctx = 4096
 params.n_parallel = 4
-params.cpuparams.n_threads = 2
-params.cpuparams_batch.n_threads = 2
+# One thread: two spin while they wait for each other, which on two busy cores is slower by far.
+params.cpuparams.n_threads = 1
+params.cpuparams_batch.n_threads = 1
 params.endpoint_metrics = True
 server = xllamacpp.Server(params)
 print("ready", server.listening_address, flush=True)

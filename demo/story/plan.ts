@@ -17,11 +17,11 @@ export interface Plan {
   readonly tailMs: number;
 }
 
-/** llama.cpp on two CPU cores: four slots of 1024 tokens, about 100 tokens a second in all, and half of that on a busy machine. */
+/** llama.cpp on one CPU core: four slots of 1024 tokens, and little to spare beside Envoy and the callers. */
 const REAL_MIX: Mix = {
   ...DEMO_MIX,
-  shortWords: [6, 40],
-  longWords: [120, 200],
+  shortWords: [4, 24],
+  longWords: [80, 160],
   longShare: 0.2,
   completionsShare: 0,
   maxTokens: [4, 8, 12],
@@ -31,7 +31,7 @@ const REAL_MIX: Mix = {
 export function planStory(options: { seed: number; real: boolean; quick: boolean }): Plan {
   const shift = (seededRandom(options.seed * 31 + 7)() - 0.5) * 6000;
   const plan: Plan = {
-    perSecond: options.real ? 2 : 25,
+    perSecond: options.real ? 1.5 : 25,
     mix: options.real ? REAL_MIX : DEMO_MIX,
     healthyMs: Math.round(12_000 + shift),
     faultMs: options.real ? 8000 : 15_000,

@@ -46,8 +46,12 @@ export function phaseTable(
     "p50 ms",
     "p95 ms",
   ];
-  const rows = spans.map((span): Row => {
-    const inside = records.filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs);
+  const callersIn = (span: Span): CallRecord[] =>
+    records.filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs);
+  // A probe takes moments; its row is only of interest when callers came meanwhile.
+  const shown = spans.filter((span) => span.phase !== "probing" || callersIn(span).length > 0);
+  const rows = shown.map((span): Row => {
+    const inside = callersIn(span);
     const of = (verdict: CallRecord["verdict"]): CallRecord[] =>
       inside.filter((record) => record.verdict === verdict);
     const waits = inside
@@ -55,7 +59,7 @@ export function phaseTable(
       .map((record) => record.firstTokenMs - record.startMs);
     const seconds = (Math.min(span.endMs, story.endMs) - Math.max(span.startMs, story.startMs)) / 1000;
     return [
-      span.phase,
+      span.phase === "open" ? `open ${span.opening}` : span.phase,
       seconds.toFixed(1),
       inside.length,
       of("ok").length,
