@@ -21,6 +21,7 @@ export let shortestWaitMs: u64 = 0;
  */
 export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64): void {
   chosenTier = -1;
+  chosenGeneration = 0;
   drawnTier = -1;
   shortestWaitMs = u64.MAX_VALUE;
   for (let i = 0; i < chain.tiers.length; i++) {

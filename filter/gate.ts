@@ -2,7 +2,7 @@
 // what the attempts must know, and asks for a count when the request may be a canary.
 import { feedPeek, resetPeek } from "./bytes/request-peek";
 import * as choice from "./choose";
-import { choose } from "./choose";
+import { canServe, choose } from "./choose";
 import * as headers from "./gate/request-headers";
 import { readRequestHeaders } from "./gate/request-headers";
 import { GateSlot, peekOf, requestOf } from "./gate/slot";
@@ -17,7 +17,7 @@ import { resultPtr, resultSize } from "./host/result";
 import { Action } from "./host/stream";
 import { decimal, decimalLength } from "./host/text";
 import * as names from "./names";
-import { CanarySize, Chain, Exhausted, Policy } from "./policy/policy";
+import { CanarySize, Chain, Commit, Exhausted, Policy } from "./policy/policy";
 import { acquireCanary, grantedGeneration, releasePermit } from "./records";
 import { replyExhausted, replyUnknownChain } from "./reply";
 import { loadRequest, NO_TIER, RequestRecord, saveRequest, startRequest, UNKNOWN } from "./request-record";
@@ -25,6 +25,8 @@ import { loadRequest, NO_TIER, RequestRecord, saveRequest, startRequest, UNKNOWN
 /** Bytes of JSON a token has at least, by and large: content-length / 3 never estimates too small a prompt for long. */
 const BYTES_PER_TOKEN: i32 = 3;
 const MAX_BYTES_PER_CANARY_TOKEN: i32 = 8;
+/** A choice older than this is made again before it is acted upon. */
+const STALE_CHOICE_MS: u64 = 5;
 
 export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): Action {
   slot.drawnTier = NO_TIER;
@@ -50,17 +52,15 @@ export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): A
   request.isHead = headers.isHead;
   slot.contentLength = headers.contentLength;
   slot.isCoded = headers.isCoded;
-  if (headers.contentLength >= 0) request.promptTokens = headers.contentLength / BYTES_PER_TOKEN;
-  if (chain.peek && headers.isPost && !isEnd) {
-    slot.isPeeking = true;
-    resetPeek(peekOf(slot));
-    take(slot, choice.chosenTier);
-    return Action.PAUSE;
+  take(slot);
+  if (headers.contentLength >= 0 && !headers.isCoded) {
+    request.promptTokens = headers.contentLength / BYTES_PER_TOKEN;
+    reconsider(slot, policy, chain, now);
   }
-  // Without a peek the size is only known now: does it change who can serve?
-  if (request.promptTokens > 0 && hasWindows(chain)) choose(policy, chain, request.promptTokens, now);
-  take(slot, choice.chosenTier);
-  return finish(slot, policy, chain, now);
+  if (!chain.peek || !headers.isPost || isEnd) return finish(slot, policy, chain, now);
+  slot.isPeeking = true;
+  resetPeek(peekOf(slot));
+  return Action.PAUSE;
 }
 
 /** Reads the body as it comes, without a copy of it, until its end: keys may stand behind the messages. */
@@ -91,19 +91,31 @@ export function onRequestEnd(slot: GateSlot, policy: Policy, size: i32): Action 
     request.stream = peek.stream;
     request.outputTokens = outputTokens(peek.maxTokens, peek.n);
   }
-  if (slot.contentLength < 0) {
-    slot.contentLength = size;
-    request.promptTokens = size / BYTES_PER_TOKEN;
-  }
+  if (slot.contentLength < 0) slot.contentLength = size;
+  if (!slot.isCoded) request.promptTokens = slot.contentLength / BYTES_PER_TOKEN;
   const now = nowMs();
-  choose(policy, chain, request.promptTokens, now);
-  take(slot, choice.chosenTier);
+  reconsider(slot, policy, chain, now);
   return finish(slot, policy, chain, now);
 }
 
-/** Keeps the present choice in the request, whether or not it is final. */
-function take(slot: GateSlot, tier: i32): void {
+/** Chooses again when the size says that the chosen tier can't serve, or when the body took its time: states change. */
+function reconsider(slot: GateSlot, policy: Policy, chain: Chain, now: u64): void {
   const request = requestOf(slot);
+  if (now < request.startMs + STALE_CHOICE_MS) {
+    if (request.tier === NO_TIER) return;
+    if (canServe(policy, unchecked(chain.tiers[request.tier]), request.promptTokens)) return;
+  }
+  // A request is drawn once: a second draw would change the ramp's percentage.
+  const drawn = slot.drawnTier;
+  choose(policy, chain, request.promptTokens, now);
+  take(slot);
+  slot.drawnTier = drawn;
+}
+
+/** Keeps the present choice in the request, whether or not it is final. */
+function take(slot: GateSlot): void {
+  const request = requestOf(slot);
+  const tier = choice.chosenTier;
   request.tier = tier < 0 ? NO_TIER : <u8>tier;
   request.generation = choice.chosenGeneration;
   slot.drawnTier = choice.drawnTier < 0 ? NO_TIER : <u8>choice.drawnTier;
@@ -127,7 +139,7 @@ function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): Action 
     writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
   }
   saveRequest(request);
-  if (chain.peek && chain.holds) limitFirstToken(chain, request);
+  if (chain.commit === Commit.FIRST_TOKEN) limitFirstToken(chain, request);
   clearRouteCache();
   return Action.CONTINUE;
 }
@@ -147,7 +159,7 @@ function tryCanary(slot: GateSlot, policy: Policy, chain: Chain, now: u64): void
     writeFilterState(names.STATE_CANARY, canary.limits.ptr, canary.limits.length);
     return;
   }
-  if (request.promptTokens > canary.maxPromptTokens) return;
+  if (request.promptTokens < 0 || request.promptTokens > canary.maxPromptTokens) return;
   const permit = acquireCanary(backend, now);
   if (permit === 0) return;
   slot.mayHoldPermit = true;
@@ -172,13 +184,6 @@ function outputTokens(maxTokens: i32, n: i32): i32 {
   if (maxTokens < 0) return UNKNOWN;
   const all = <i64>maxTokens * max(n, 1);
   return all > i32.MAX_VALUE ? i32.MAX_VALUE : <i32>all;
-}
-
-function hasWindows(chain: Chain): bool {
-  for (let i = 0; i < chain.tiers.length; i++) {
-    if (unchecked(chain.tiers[i]).contextWindow > 0) return true;
-  }
-  return false;
 }
 
 /** The request is over, whatever ended it: a permit that no attempt gave back is given back here. */
