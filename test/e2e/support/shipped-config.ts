@@ -69,6 +69,13 @@ export function routeOf(config: ShippedConfig): Route {
   return found(connectionManager(config).route_config.virtual_hosts[0]?.routes[0], "route");
 }
 
+/** A further route before the shipped one: the same but for its prefix and chain. */
+export function addRoute(config: ShippedConfig, prefix: string, chain: string): void {
+  const metadata = { filter_metadata: { "llm.breaker": { chain } } };
+  const route = { ...structuredClone(routeOf(config)), match: { prefix }, metadata };
+  connectionManager(config).route_config.virtual_hosts[0]?.routes.unshift(route);
+}
+
 export function clusterOf(config: ShippedConfig, name: string): Cluster {
   return found(
     config.static_resources.clusters.find((cluster) => cluster.name === name),
