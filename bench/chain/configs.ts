@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { type EnvoyConfig, readEnvoyConfig } from "../../test/support/envoy-config.js";
+import { findRepoRoot } from "../../test/support/repo-root.js";
+
+type Node = Record<string, unknown>;
+
+/** The answer that Envoy is to give by itself, as one of ours looked. */
+export interface DirectAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A shipped file with the module at another path: a copy that no build replaces while the bench runs. */
+export function shipped(file: string, moduleFile: string): EnvoyConfig {
+  const config = readEnvoyConfig(join(findRepoRoot(), "envoy", file));
+  for (const node of nodesOf(config))
+    if (node.filename === "build/llm-breaker.wasm") node.filename = moduleFile;
+  return config;
+}
+
+/** The same listener, route and cluster with no filter of ours. */
+export function withoutFilters(config: EnvoyConfig): EnvoyConfig {
+  for (const node of nodesOf(config)) {
+    if (!Array.isArray(node.http_filters)) continue;
+    node.http_filters = node.http_filters.filter((filter) => !String(filter.name).startsWith("llm.breaker."));
+  }
+  return config;
+}
+
+/** Changes the policy in the gate's configuration. */
+export function withPolicy(config: EnvoyConfig, change: (policy: Policy) => void): EnvoyConfig {
+  for (const node of nodesOf(config)) {
+    if (node.root_id !== "gate") continue;
+    const text = node.configuration as { value: string };
+    const policy = JSON.parse(text.value) as Policy;
+    change(policy);
+    text.value = JSON.stringify(policy);
+  }
+  return config;
+}
+
+export interface Policy {
+  readonly breaker: Node;
+  readonly chains: { readonly chat: Node };
+}
+
+/** Every route answers by itself, through the same listener. */
+export function answeringItself(config: EnvoyConfig, answer: DirectAnswer): EnvoyConfig {
+  for (const node of nodesOf(config)) {
+    if (!Array.isArray(node.routes)) continue;
+    const headers = Object.entries(answer.headers).map(([key, value]) => ({
+      header: { key, value },
+      append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+    }));
+    const reply = { status: answer.status, body: { inline_string: answer.body } };
+    node.routes = [{ match: { prefix: "/" }, direct_response: reply, response_headers_to_add: headers }];
+  }
+  return config;
+}
+
+function nodesOf(value: unknown): Node[] {
+  if (Array.isArray(value)) return value.flatMap(nodesOf);
+  if (typeof value !== "object" || value === null) return [];
+  return [value as Node, ...Object.values(value).flatMap(nodesOf)];
+}
