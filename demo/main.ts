@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run demo -- [options]
   --seed N           moves the fault's time and the mix (default 1)
   --concurrency N    Envoy's worker threads (default 2)
   --real[=stop]      a real model on a real server is the primary; it is killed and restarted (stop: frozen by SIGSTOP)
-  --quick            shorter healthy parts and a shorter fault`;
+  --quick            shorter healthy parts and a shorter fault (not with --real)`;
 
 /** Longer than any story takes; what runs longer hangs. */
 const HARD_LIMIT_MS = 240_000;

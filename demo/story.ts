@@ -72,7 +72,7 @@ async function play(
   cast: Cast,
   onLoss: (error: Error) => void,
 ): Promise<StoryResult> {
-  const plan = planStory({ seed: options.seed, real: options.real !== undefined, quick: options.quick });
+  const plan = planStory(options);
   const transitions: Transition[] = [];
   let narrator: Narrator | undefined;
   const onTransition = (transition: Transition): void => {

@@ -58,7 +58,6 @@ export async function startRealPrimary(settings: RealPrimarySettings): Promise<P
       }
       await proxy.setDown(true);
       server.kill("SIGKILL");
-      await server.ended;
       return `SIGKILL: process ${server.pid} is gone, connections are refused`;
     },
     async endFault() {
@@ -66,6 +65,7 @@ export async function startRealPrimary(settings: RealPrimarySettings): Promise<P
         server.kill("SIGCONT");
         return `SIGCONT: process ${server.pid} goes on`;
       }
+      await server.ended;
       server = await start();
       await proxy.setDown(false);
       return `process ${server.pid} has loaded the model and listens`;

@@ -93,7 +93,7 @@ export class Narrator {
     const ok = records.filter((record) => record.verdict === "ok").length;
     const recent = tallyBackends(records.slice(-50));
     const failed = records.length - ok;
-    return `  ${this.#state}  complete ${ok}  failed ${failed}  in flight ${inFlight}  last 50 by ${recent}`;
+    return `  ${this.#state}  complete ${ok}  failed ${failed}  in flight ${inFlight}  lately ${recent}`;
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Mix } from "../load/mix.js";
-import { DEMO_MIX } from "../load/mix.js";
+import { DEMO_MIX, type Mix } from "../load/mix.js";
 import { seededRandom } from "../random.js";
+import type { RealFault } from "../real/primary.js";
 
 /** How long each part of the story lasts, and the load during it. */
 export interface Plan {
@@ -28,16 +28,20 @@ const REAL_MIX: Mix = {
 };
 
 /** The seed moves the moment of the fault by up to 3 s either way. */
-export function planStory(options: { seed: number; real: boolean; quick: boolean }): Plan {
+export function planStory(options: { seed: number; real: RealFault | undefined; quick: boolean }): Plan {
   const shift = (seededRandom(options.seed * 31 + 7)() - 0.5) * 6000;
+  const isReal = options.real !== undefined;
   const plan: Plan = {
-    perSecond: options.real ? 1.5 : 25,
-    mix: options.real ? REAL_MIX : DEMO_MIX,
+    perSecond: isReal ? 1.5 : 25,
+    mix: isReal ? REAL_MIX : DEMO_MIX,
     healthyMs: Math.round(12_000 + shift),
-    faultMs: options.real ? 8000 : 15_000,
+    // A frozen server is only told from a slow one by the first-token limit, 10 s.
+    faultMs: options.real === "stop" ? 25_000 : isReal ? 8000 : 15_000,
     openLimitMs: 20_000,
     recoverLimitMs: 120_000,
     tailMs: 10_000,
   };
-  return options.quick ? { ...plan, healthyMs: plan.healthyMs / 3, faultMs: 4000, tailMs: 3000 } : plan;
+  return options.quick && !isReal
+    ? { ...plan, healthyMs: plan.healthyMs / 3, faultMs: 4000, tailMs: 3000 }
+    : plan;
 }

@@ -36,7 +36,7 @@ export function judgeStory(checks: Checks): Check[] {
     check("no caller saw a bare failure", summary.bareFailures === 0, summary.bareFailures),
     check("the breaker opened", summary.opened >= 1, times(summary.opened)),
     check("the breaker closed again after the fault", summary.timeToRecoverMs >= 0, times(summary.closed)),
-    check("the fallback served callers", summary.servedByFallback > 0, `${summary.servedByFallback} answers`),
+    check("the fallback served callers", summary.servedByFallback > 0, summary.servedByFallback),
     check(
       "no user request reached the primary while open",
       summary.primaryHitsWhileOpen === 0,
@@ -45,9 +45,9 @@ export function judgeStory(checks: Checks): Check[] {
     check(
       "at most one probe per opening",
       summary.maxProbesPerOpening <= 1,
-      `${summary.probes} probes, ${summary.opened} openings`,
+      `${summary.probes} probes, opened ${times(summary.opened)}`,
     ),
-    check("the ramp let canaries through", summary.canaries > 0, `${summary.canaries} canaries`),
+    check("the ramp let canaries through", summary.canaries > 0, summary.canaries),
     check(
       `canaries had at most ${checks.canaryLimitTokens} prompt tokens`,
       summary.canaryMaxPromptTokens <= checks.canaryLimitTokens,
