@@ -35,7 +35,12 @@ function packagesAreInstalled() {
 
 function installPackages() {
   if (packagesAreInstalled()) return false;
-  runOrFail("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "Is a package registry reachable?");
+  // The npm that runs this, if one does: on its PATH an old one, which a package brings along, comes first.
+  const running = process.env.npm_execpath ?? "";
+  const isNpm = running.endsWith("npm-cli.js");
+  const ci = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  const remedy = "The packages could not be installed. Is a package registry reachable?";
+  runOrFail(isNpm ? process.execPath : "npm", isNpm ? [running, ...ci] : ci, remedy);
   return true;
 }
 
