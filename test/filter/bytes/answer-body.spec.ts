@@ -65,6 +65,12 @@ describe("an answer in one piece", () => {
     );
   });
 
+  it("is looked into down to a depth that no answer has, and skipped below", () => {
+    expect(bodyFacts("[".repeat(14) + '{"error":"x"}' + "]".repeat(14))).toBe("error complete text:x");
+    expect(bodyFacts("[".repeat(15) + '{"error":"x"}' + "]".repeat(15))).toBe("complete");
+    expect(bodyFacts("[".repeat(40) + '{"error":"x"}' + "]".repeat(40))).toBe("complete");
+  });
+
   it("survives deep nesting and a huge string", () => {
     const deep = 100_000;
     expect(bodyFacts("[".repeat(deep))).toBe("");
@@ -141,6 +147,19 @@ describe("an error body", () => {
     );
     expect(bodyFacts("\n<html>502</html>")).toBe("text:<html>502</html>");
     expect(bodyFacts("x".repeat(2000))).toBe("text:" + "x".repeat(512));
+  });
+
+  it("keeps 512 bytes of a message, and no half of an escaped character", () => {
+    const text = "x".repeat(511);
+    expect(bodyFacts('{"error":{"message":"' + text + '\\u00e9\\u00e9x"}}')).toBe(
+      "error complete text:" + text,
+    );
+    expect(bodyFacts('{"error":{"message":"' + text + '\\/\\/\\/"}}')).toBe("error complete text:" + text + "/");
+      "error complete text:" + text + "\n",
+    );
+    expect(bodyFacts('{"error":{"message":"' + "\\ud83d\\ude00".repeat(200) + '"}}')).toBe(
+      "error complete text:" + "😀".repeat(128),
+    );
   });
 
   it("keeps the text of an error of which the end was cut off", () => {

@@ -30,6 +30,19 @@ describe("the first token of a stream", () => {
     expect(streamFacts('data: {"choices":[{"index":0,"text":"Hi"}]}\n\n')).toBe("token events:1");
   });
 
+  it("may be in any choice, part or tool call", () => {
+    expect(
+      streamFacts('data: {"choices":[{"index":0,"delta":{}},{"index":1,"delta":{"content":"Hi"}}]}\n\n'),
+    ).toBe("token events:1");
+    expect(streamFacts(chunk('{"content":[{"type":"image"},{"type":"text","text":"Hi"}]}'))).toBe(
+      "token events:1",
+    );
+    expect(streamFacts(chunk('{"content":["",null,"Hi"]}'))).toBe("token events:1");
+    expect(streamFacts(chunk('{"tool_calls":[{"index":0},{"index":1,"function":{"name":"f"}}]}'))).toBe(
+      "token events:1",
+    );
+  });
+
   it("is none of: role only, empty, null, no choices, annotations", () => {
     expect(streamFacts(chunk('{"role":"assistant","content":""}'))).toBe("events:1");
     expect(streamFacts(chunk('{"role":"assistant","content":null}'))).toBe("events:1");

@@ -65,6 +65,13 @@ describe("the request peek", () => {
     expect(peekFacts('{"model":"' + "m".repeat(127) + '\\u20acx"}')).toBe(
       "model:" + "m".repeat(127) + " truncated complete",
     );
+    for (let size = 125; size < 128; size++) {
+      const model = "m".repeat(size);
+      const kept = size === 125 ? model + "€" : model;
+      expect(peekFacts('{"model":"' + model + "\\u20ac".repeat(50) + 'x"}')).toBe(
+        "model:" + kept + " truncated complete",
+      );
+    }
     expect(peekFacts('{"model":"' + "m".repeat(300) + '","model":"a"}')).toBe("model:a complete");
   });
 

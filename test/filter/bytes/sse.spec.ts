@@ -22,6 +22,21 @@ describe("the framing of an event stream", () => {
     expect(streamFacts("data: " + TOKEN + "\r\ndata: [DONE]\r\n\n")).toBe("token done events:1");
   });
 
+  it("keeps an event of several lines together, whatever ends them", () => {
+    const ends: string[] = ["\n", "\r\n", "\r"];
+    for (let i = 0; i < 3; i++) {
+      const body =
+        "event: error" +
+        ends[i] +
+        'data: {"code":' +
+        ends[i] +
+        'data: 7,"message":"boom"}' +
+        ends[i] +
+        ends[i];
+      expect(streamFacts(body)).toBe("error code:7 events:1 text:boom");
+    }
+  });
+
   it("takes data: with and without a blank, other fields, comments and a byte order mark", () => {
     expect(streamFacts("data:" + TOKEN + "\n\n")).toBe("token events:1");
     expect(streamFacts("data:  " + TOKEN + "\n\n")).toBe("token events:1");
@@ -40,6 +55,9 @@ describe("the framing of an event stream", () => {
     expect(streamFacts("dat\u0001a: " + TOKEN + "\n\n")).toBe("");
     expect(streamFacts(": data: " + TOKEN + "\n\n")).toBe("");
     expect(streamFacts(TOKEN + "\n\n")).toBe("");
+    // A byte order mark belongs to the first line only.
+    expect(streamFacts("\n\ufeffdata: " + TOKEN + "\n\n")).toBe("");
+    expect(streamFacts("\ufeff\ufeffdata: " + TOKEN + "\n\n")).toBe("");
     expect(streamFacts("id: \ufeffdata: " + TOKEN + "\n\n")).toBe("");
   });
 
