@@ -29,6 +29,8 @@ export interface RigSettings {
   readonly service?: boolean;
   readonly h2c?: boolean;
   readonly logLevel?: string;
+  /** Ports that `patch` brings in and that must stay as they are. */
+  readonly fixedPorts?: readonly number[];
 }
 
 export interface Transition {
@@ -159,7 +161,10 @@ export async function startRig(settings: RigSettings = {}): Promise<Rig> {
       configFile: `envoy/${file}.yaml`,
       concurrency: settings.concurrency ?? 2,
       ...(settings.logLevel && { logLevel: settings.logLevel }),
-      ports: { 9101: gpu.port, 9102: small.port, 9103: public_.port, 9002: grpcPort, 9003: httpPort },
+      ports: {
+        ...Object.fromEntries((settings.fixedPorts ?? []).map((port) => [port, port])),
+        ...{ 9101: gpu.port, 9102: small.port, 9103: public_.port, 9002: grpcPort, 9003: httpPort },
+      },
       patch: (config) => patchShipped(shipped(config), settings, hasService),
     });
     return new Rig(envoy, gpu, small, public_, service);
