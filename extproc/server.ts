@@ -40,6 +40,8 @@ export interface Service {
  */
 export async function startService(config: ServiceConfig): Promise<Service> {
   const log = createLog(config.log.level);
+  // grpc-js prints lines of its own between our JSON; what matters in them reaches us as errors.
+  grpc.setLogVerbosity(grpc.logVerbosity.NONE);
   const startedAt = performance.now();
   const families = Families.load(config);
   const counter = new TokenCounter((model) => families.find(model), config.tokens);
@@ -143,8 +145,10 @@ function hostOf(address: string): string {
 }
 
 function listenError(field: string, address: string, cause: Error): ListenError {
+  // grpc-js wraps the system's own words: "No address added … errors: [listen EADDRINUSE …]".
+  const reason = /\[(.*)\]$/.exec(cause.message)?.[1] ?? cause.message;
   return new ListenError(
-    `EXTPROC start: ${field} ${address} can't be listened on: ${cause.message}; free the port or set ${field} to another one`,
+    `EXTPROC start: ${field} ${address} can't be listened on: ${reason}; free the port or set ${field} to another one`,
     { cause },
   );
 }

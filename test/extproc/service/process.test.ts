@@ -1,62 +1,11 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { test } from "node:test";
 import { bodyMessage, headersMessage, ServiceClient } from "../support/client.js";
+import { FREE_PORTS, ServiceProcess } from "../support/process.js";
 
-const MAIN = fileURLToPath(new URL("../../../extproc/main.js", import.meta.url));
 const BODY = '{"messages":[{"role":"user","content":"secret-prompt"}]}';
-const folder = mkdtempSync(join(tmpdir(), "llm-breaker-"));
-after(() => rmSync(folder, { recursive: true }));
-
-interface LogLine {
-  msg: string;
-  level: string;
-  grpcAddress?: string;
-  httpAddress?: string;
-}
-
-class ServiceProcess {
-  readonly child: ChildProcess;
-  readonly lines: string[] = [];
-  stderr = "";
-  private readonly waiters: { message: string; resolve: (line: LogLine) => void }[] = [];
-
-  constructor(yaml: string) {
-    const file = join(folder, `${Math.random()}.yaml`);
-    writeFileSync(file, yaml);
-    this.child = spawn(process.execPath, [MAIN], { env: { ...process.env, LLM_BREAKER_CONFIG: file } });
-    this.child.stderr?.on("data", (chunk: Buffer) => {
-      this.stderr += chunk.toString();
-    });
-    if (this.child.stdout) createInterface(this.child.stdout).on("line", (text) => this.onLine(text));
-  }
-
-  /** The first log line with this message. */
-  line(message: string): Promise<LogLine> {
-    const seen = this.lines.map((text) => JSON.parse(text) as LogLine).find(({ msg }) => msg === message);
-    return seen ? Promise.resolve(seen) : new Promise((resolve) => this.waiters.push({ message, resolve }));
-  }
-
-  async exit(): Promise<number | null> {
-    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, "close");
-    return this.child.exitCode;
-  }
-
-  private onLine(text: string): void {
-    this.lines.push(text);
-    const line = JSON.parse(text) as LogLine;
-    for (const waiter of this.waiters) if (waiter.message === line.msg) waiter.resolve(line);
-  }
-}
-
-const FREE_PORTS = 'listen: {grpc: "127.0.0.1:0", http: "127.0.0.1:0"}\nlog: {level: debug}\n';
 
 test("drains on SIGTERM: says so, finishes open streams, refuses new ones, exits 0", async () => {
   const service = new ServiceProcess(FREE_PORTS);

@@ -1,10 +1,12 @@
-import { once } from "node:events";
 import grpc from "@grpc/grpc-js";
 import { parseConfig } from "../../../extproc/config.js";
 import { CANARY_ATTRIBUTE } from "../../../extproc/count/limits.js";
 import type { ProcessingRequest, ProcessingResponse, WireStruct } from "../../../extproc/messages.js";
 import { loadExternalProcessor, loadHealth } from "../../../extproc/protos.js";
 import { ROLE_HEADER, type Service, startService } from "../../../extproc/server.js";
+
+const PROCESSOR = loadExternalProcessor();
+const HEALTH = loadHealth();
 
 type Duplex = grpc.ClientDuplexStream<ProcessingRequest, ProcessingResponse>;
 
@@ -67,18 +69,14 @@ export class ServiceClient {
   constructor(readonly address: string) {
     const credentials = grpc.credentials.createInsecure();
     const large = { "grpc.max_send_message_length": -1, "grpc.max_receive_message_length": -1 };
-    this.processor = new (grpc.makeGenericClientConstructor(loadExternalProcessor(), "p"))(
-      address,
-      credentials,
-      large,
-    );
-    this.health = new (grpc.makeGenericClientConstructor(loadHealth(), "h"))(address, credentials);
+    this.processor = new (grpc.makeGenericClientConstructor(PROCESSOR, "p"))(address, credentials, large);
+    this.health = new (grpc.makeGenericClientConstructor(HEALTH, "h"))(address, credentials);
   }
 
   open(role: string): StreamClient {
     const metadata = new grpc.Metadata();
     metadata.set(ROLE_HEADER, role);
-    const { path, requestSerialize, responseDeserialize } = method(loadExternalProcessor(), "Process");
+    const { path, requestSerialize, responseDeserialize } = method(PROCESSOR, "Process");
     return new StreamClient(
       this.processor.makeBidiStreamRequest(
         path,
@@ -105,7 +103,7 @@ export class ServiceClient {
   }
 
   async check(service = ""): Promise<string> {
-    const { path, requestSerialize, responseDeserialize } = method(loadHealth(), "Check");
+    const { path, requestSerialize, responseDeserialize } = method(HEALTH, "Check");
     return new Promise((resolve, reject) => {
       this.health.makeUnaryRequest(
         path,
@@ -150,7 +148,7 @@ export function plainMetadata(answer: ProcessingResponse): Record<string, unknow
 export async function settled(call: Duplex): Promise<void> {
   call.on("error", () => {});
   call.resume();
-  await once(call, "close");
+  await new Promise((resolve) => call.on("status", resolve));
 }
 
 function method(service: grpc.ServiceDefinition, name: string) {
