@@ -154,8 +154,8 @@ describe("an error body", () => {
     expect(bodyFacts('{"error":{"message":"' + text + '\\u00e9\\u00e9x"}}')).toBe(
       "error complete text:" + text,
     );
-    expect(bodyFacts('{"error":{"message":"' + text + '\\/\\/\\/"}}')).toBe("error complete text:" + text + "/");
-      "error complete text:" + text + "\n",
+    expect(bodyFacts('{"error":{"message":"' + text + '\\/\\/\\/"}}')).toBe(
+      "error complete text:" + text + "/",
     );
     expect(bodyFacts('{"error":{"message":"' + "\\ud83d\\ude00".repeat(200) + '"}}')).toBe(
       "error complete text:" + "😀".repeat(128),
