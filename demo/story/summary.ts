@@ -39,8 +39,10 @@ export interface Summary {
   readonly perTier: Readonly<Record<string, number>>;
 }
 
-/** A request that was on its way when the breaker opened is no leak; after this long it is one. */
-export const OPENING_GRACE_MS = 50;
+/** A request that started before the opening, or this long after it, may have been admitted before it. */
+const OPENING_GRACE_MS = 50;
+/** Such a request still has to arrive soon: on a busy machine transit takes tens of ms, never this long. */
+const TRANSIT_LIMIT_MS = 1000;
 
 export function summarize(evidence: Evidence): Summary {
   const { records, primary, primaryArrivals, transitions, spans } = evidence;
@@ -67,17 +69,32 @@ export function summarize(evidence: Evidence): Summary {
     maxCanariesAtOnce: mostAtOnce(canaries),
     probes: probes.length,
     maxProbesPerOpening: mostPerOpening(spans, probes),
-    primaryHitsWhileOpen: userArrivals.filter((arrival) => isLeak(spans, arrival.atMs)).length,
+    primaryHitsWhileOpen: leaksOf(spans, userArrivals, records).length,
     timeToOpenMs: difference(evidence.faultStartMs, opening?.atMs),
     timeToRecoverMs: difference(evidence.faultEndMs, lastClosing?.atMs),
     perTier: tally(served.map((record) => record.backend || "unnamed")),
   };
 }
 
-/** A user request at the primary while nobody but the probe may be there. */
-export function isLeak(spans: readonly Span[], atMs: number): boolean {
-  const { phase, startMs } = spanAt(spans, atMs);
-  return phase === "probing" || (phase === "open" && atMs - startMs >= OPENING_GRACE_MS);
+/**
+ * User requests at the primary while nobody but the probe may be there. The start is the caller's own, since an arrival is
+ * stamped late when the machine is busy; but only for a caller's first attempt, so a retry on an open backend is a leak.
+ */
+export function leaksOf(
+  spans: readonly Span[],
+  userArrivals: readonly Arrival[],
+  records: readonly Pick<CallRecord, "id" | "startMs">[],
+): Arrival[] {
+  const starts = new Map(records.map(({ id, startMs }) => [id, startMs]));
+  const seen = new Set<string>();
+  return userArrivals.filter((arrival) => {
+    const startMs = seen.has(arrival.user) ? arrival.atMs : (starts.get(arrival.user) ?? arrival.atMs);
+    seen.add(arrival.user);
+    const span = spanAt(spans, arrival.atMs);
+    if (span.phase === "probing") return true;
+    if (span.phase !== "open") return false;
+    return startMs - span.startMs >= OPENING_GRACE_MS || arrival.atMs - span.startMs >= TRANSIT_LIMIT_MS;
+  });
 }
 
 /** The peak of requests that were at the backend at the same time. */

@@ -5,7 +5,7 @@ import type { CallRecord } from "../../../demo/load/caller.js";
 import { phasesOf, spanAt } from "../../../demo/story/phases.js";
 import { planStory } from "../../../demo/story/plan.js";
 import { clockText, createScreen } from "../../../demo/story/screen.js";
-import { isLeak, mostAtOnce, summarize } from "../../../demo/story/summary.js";
+import { leaksOf, mostAtOnce, summarize } from "../../../demo/story/summary.js";
 import { percentile, renderTable } from "../../../demo/story/table.js";
 import {
   type BreakerState,
@@ -166,10 +166,23 @@ describe("the summary", () => {
   test("a user request at the primary while open or probing is a leak, after 50 ms of grace at the opening", () => {
     const { spans } = evidence;
     const moments = [999, 1049.9, 1050, 5999, 6005, 6059, 6061, 16_050, 16_100, 19_999, 20_000];
-    const leaks = moments.filter((moment) => isLeak(spans, moment));
+    const arrivals = moments.map((moment) => arrival(moment, moment + 1));
+    const leaks = leaksOf(spans, arrivals, []).map(({ atMs }) => atMs);
     assert.deepEqual(leaks, [1050, 5999, 6005, 6061, 16_050]);
-    const leaking = { ...evidence, primaryArrivals: [...arrivals, arrival(3000, 3100)] };
+    const leaking = { ...evidence, primaryArrivals: [...evidence.primaryArrivals, arrival(3000, 3100)] };
     assert.equal(summarize(leaking).primaryHitsWhileOpen, 1);
+  });
+
+  test("a first attempt that set out before the opening is no leak when it arrives late; a retry is", () => {
+    const { spans } = evidence;
+    const leaks = (startMs: number, ...arrivals: Arrival[]): number =>
+      leaksOf(spans, arrivals, [{ id: "call-1", startMs }]).length;
+    const at = (atMs: number): Arrival => arrival(atMs, atMs + 1, { user: "call-1" });
+    assert.equal(leaks(1040, at(1130)), 0);
+    assert.equal(leaks(1051, at(1130)), 1);
+    assert.equal(leaks(1040, at(2000)), 1);
+    assert.equal(leaks(900, at(910), at(1130)), 1);
+    assert.equal(leaks(15_990, at(16_001)), 1);
   });
 
   test("an opening before the fault is not the fault's", () => {
