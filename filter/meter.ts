@@ -12,7 +12,7 @@ import { readProperty } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
 import { Action } from "./host/stream";
 import { decimal, decimalLength, Text } from "./host/text";
-import { badStatusOutcome, completeOutcome, errorOutcome, isBadStatus } from "./meter/answer";
+import { completeOutcome, errorOutcome, errorStatusOutcome, isBadStatus } from "./meter/answer";
 import { file, nameNext, nameStop } from "./meter/conclude";
 import * as head from "./meter/response-headers";
 import { Content, readResponseHeaders } from "./meter/response-headers";
@@ -53,11 +53,11 @@ export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   slot.lastByteMs = recentMs();
   slot.sawRetryAfter = head.retryAfter >= 0;
   const hasBody = !isEnd && !requestOf(slot).isHead;
-  if (isBadStatus(head.status)) {
-    if (!hasBody || head.isCoded || head.contentLength > HOLD_ERROR) return concludeBadStatus(slot);
-    return hold(slot, Reading.ERROR);
+  if (head.status >= 300) {
+    const mayTell = isBadStatus(head.status) || (head.status >= 400 && head.content === Content.JSON);
+    const canRead = hasBody && !head.isCoded && head.contentLength <= HOLD_ERROR;
+    return mayTell && canRead ? hold(slot, Reading.ERROR) : concludeError(slot);
   }
-  if (head.status >= 300) return concludeRefusal(slot);
   if (!hasBody) {
     decorate(slot);
     file(slot, Outcome.SUCCESS);
@@ -117,7 +117,7 @@ function onHeldBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
   if (isEnd) return onAnswerEnd(slot);
   const answer = answerOf(slot);
   if (slot.reading === Reading.ERROR) {
-    return size > HOLD_ERROR ? concludeBadStatus(slot) : Action.PAUSE;
+    return size > HOLD_ERROR ? concludeError(slot) : Action.PAUSE;
   }
   const chain = chainOf(slot);
   if (slot.reading === Reading.JSON) return size > chain.holdLimit ? overflow(slot) : Action.PAUSE;
@@ -135,7 +135,7 @@ export function onResponseTrailers(slot: MeterSlot): void {
 function onAnswerEnd(slot: MeterSlot): Action {
   const answer = answerOf(slot);
   if (slot.reading !== Reading.NONE) endAnswer(answer);
-  if (slot.reading === Reading.ERROR) return concludeBadStatus(slot);
+  if (slot.reading === Reading.ERROR) return concludeError(slot);
   const outcome = completeOutcome(slot, answer);
   if (slot.phase === Phase.HOLDING && outcome !== Outcome.SUCCESS) return concludeBroken(slot, outcome);
   if (slot.phase === Phase.HOLDING) decorate(slot);
@@ -168,9 +168,10 @@ function overflow(slot: MeterSlot): Action {
   return pass(slot);
 }
 
-/** A 5xx, 429 or 424, with or without a message: the next tier's turn, else the caller gets this very answer. */
-function concludeBadStatus(slot: MeterSlot): Action {
-  const outcome = badStatusOutcome(slot, answerOf(slot));
+/** An error status, with or without a message: a fault is the next tier's turn, else the caller gets this very answer. */
+function concludeError(slot: MeterSlot): Action {
+  const outcome = errorStatusOutcome(slot, answerOf(slot));
+  if (outcome === Outcome.NEUTRAL) return concludeRefusal(slot);
   const isPatient = outcome === Outcome.BACKPRESSURE && isShortWait(slot);
   file(slot, outcome);
   if (nameNext(slot, isPatient || outcome === Outcome.FAILURE)) {
@@ -202,7 +203,7 @@ function concludeBroken(slot: MeterSlot, outcome: i32): Action {
   return Action.CONTINUE;
 }
 
-/** 3xx and 4xx: nobody's failure, but a set-up fault of a fallback is no answer for the caller either. */
+/** 3xx and other 4xx: nobody's failure, but a set-up fault of a fallback is no answer for the caller either. */
 function concludeRefusal(slot: MeterSlot): Action {
   const isDenied = slot.status === 401 || slot.status === 403;
   file(slot, isDenied && slot.hasOwnCredentials ? Outcome.FAILURE : Outcome.NEUTRAL);

@@ -15,22 +15,26 @@ export function isBadStatus(status: i32): bool {
   return status >= 500 || status === RATE_LIMITED || status === FAILED_GENERATION;
 }
 
-/** The outcome of an answer with a bad status, with what its body's error message says, if anything. */
-export function badStatusOutcome(slot: MeterSlot, answer: AnswerReader): i32 {
-  const told = messageOutcome(answer);
+/**
+ * The outcome of an answer with an error status. What the engine itself says in the body counts more than the status: some
+ * answer 400 for everything, a dead engine too. A body that is no JSON is only trusted to be the server's own above 500.
+ */
+export function errorStatusOutcome(slot: MeterSlot, answer: AnswerReader): i32 {
+  const told =
+    slot.reading === Reading.ERROR && (slot.status >= 500 || !answer.plain) ? messageOutcome(answer) : -1;
   if (told >= 0) return told;
   if (slot.status === RATE_LIMITED || slot.status === OVERLOADED) return Outcome.BACKPRESSURE;
   if (slot.status === UNAVAILABLE && slot.sawRetryAfter) return Outcome.BACKPRESSURE;
-  return Outcome.FAILURE;
+  return isBadStatus(slot.status) ? Outcome.FAILURE : Outcome.NEUTRAL;
 }
 
 /** The outcome of a whole 2xx answer. */
 export function completeOutcome(slot: MeterSlot, answer: AnswerReader): i32 {
   if (slot.reading === Reading.NONE) return Outcome.SUCCESS;
   if (answer.errorSeen) return errorOutcome(answer);
+  if (answer.finish === Finish.ABNORMAL) return Outcome.FAILURE;
   if (slot.reading === Reading.JSON) return answer.complete ? Outcome.SUCCESS : Outcome.FAILURE;
   if (answer.finish === Finish.NORMAL) return Outcome.SUCCESS;
-  if (answer.finish === Finish.ABNORMAL) return Outcome.FAILURE;
   return answer.doneSeen && answer.firstToken ? Outcome.SUCCESS : Outcome.FAILURE;
 }
 
