@@ -4,6 +4,7 @@ import { readRecord } from "./backend-record.js";
 import { seededRandom } from "./host/random.js";
 import { World } from "./host/world.js";
 import { opensOn, policyWith } from "./policy.js";
+import { recoverToRamp } from "./recovery.js";
 import { type BackendAnswer, Worker } from "./worker.js";
 
 const workerCount = 16;
@@ -122,7 +123,7 @@ describe("WASM-2: outcomes from many workers at once", () => {
     const ramp = [{ percent: 100, maxConcurrent: 2, successes: 5 }];
     const policy = policyWith({ ramp, waitDurationInOpenState: "1s" }, { tiers: ["gpu", "small"] });
     const workers = Array.from({ length: 8 }, () => new Worker(world, policy));
-    openAndProbe(world, workers[0] as Worker);
+    recoverToRamp(world, workers[0] as Worker);
     const random = seededRandom(3);
     let running = 0;
     let peak = 0;
@@ -149,19 +150,3 @@ describe("WASM-2: outcomes from many workers at once", () => {
     assert.equal(readRecord(world, "gpu").state, "HALF_OPEN");
   });
 });
-
-/** Takes gpu through Open and a good probe to the first stage of its ramp. */
-function openAndProbe(world: World, worker: Worker): void {
-  for (let count = 0; count < 5; count++) {
-    worker.send({ answer: (cluster) => (cluster === "gpu" ? failure : { status: 400, body: ["{}"] }) });
-  }
-  assert.equal(readRecord(world, "gpu").state, "OPEN");
-  world.clock.advance(3000);
-  worker.vm.tick(worker.gate);
-  const probe = world.httpCalls.at(-1);
-  assert.equal(probe?.cluster, "gpu");
-  const answer = '{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}';
-  if (probe)
-    worker.vm.answerHttpCall(probe, { ":status": "200", "content-type": "application/json" }, answer);
-  assert.equal(readRecord(world, "gpu").state, "HALF_OPEN");
-}

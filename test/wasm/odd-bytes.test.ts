@@ -154,14 +154,24 @@ describe("WASM-4: no byte that a client or a backend can send traps the VM", () 
       world.clock.advance(100);
     }
     for (const [key, value] of good) world.shared.set(key, value, 0);
-    for (const size of [0, 1, 40, 64, 104, 200, 5000]) {
-      const scope = worker.newScope();
-      for (const name of ["request", "original", "step", "backend"]) {
-        scope.filterState.set(`llm.breaker.${name}`, Buffer.alloc(size, highBytes, "latin1"));
+    for (const size of [0, 1, 3, 4, 12, 40, 64, 104, 200, 5000]) {
+      for (const byte of ["\x00", "\x01", "\x7f", "\xff"]) {
+        const rubbish = Buffer.alloc(size, byte, "latin1");
+        const scope = worker.newScope();
+        for (const name of ["request", "original", "step", "backend"])
+          scope.filterState.set(`llm.breaker.${name}`, rubbish);
+        const meter = worker.openMeter(scope, "gpu");
+        meter.requestHeaders(worker.plainHeaders(), true);
+        meter.endUpstream();
+        for (const name of ["request", "original"]) {
+          worker.send({
+            answer: (_cluster, _attempt, live) => {
+              live.filterState.set(`llm.breaker.${name}`, rubbish);
+              return { status: 500, body: ["no"] };
+            },
+          });
+        }
       }
-      const meter = worker.openMeter(scope, "gpu");
-      meter.requestHeaders(worker.plainHeaders(), true);
-      meter.endUpstream();
     }
     assertStillServes();
   });

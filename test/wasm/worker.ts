@@ -35,7 +35,7 @@ export interface Exchange {
 export interface RequestSettings {
   readonly headers?: Readonly<Record<string, string>> | readonly Header[];
   readonly body?: readonly (string | Buffer)[];
-  readonly answer?: (cluster: string, attempt: number) => BackendAnswer;
+  readonly answer?: (cluster: string, attempt: number, scope: RequestScope) => BackendAnswer;
 }
 
 const retryHeader = "x-llm-breaker-retry";
@@ -136,7 +136,7 @@ export class Worker {
     headers: HeaderMap,
     body: readonly (string | Buffer)[],
     attempts: Attempt[],
-    answer: (cluster: string, attempt: number) => BackendAnswer,
+    answer: (cluster: string, attempt: number, scope: RequestScope) => BackendAnswer,
   ): Omit<Exchange, "attempts" | "scope"> {
     for (;;) {
       const cluster = scope.state("llm.breaker.backend") ?? "llm.breaker.stop";
@@ -145,7 +145,7 @@ export class Worker {
       meter.requestHeaders(headers, body.length === 0);
       attempts.push({ cluster, headers: headers.clone() });
       for (const [index, chunk] of body.entries()) meter.requestBody(chunk, index === body.length - 1);
-      const given = answer(cluster, attempts.length);
+      const given = answer(cluster, attempts.length, scope);
       const response = given === "reset" ? undefined : this.#respond(meter, given);
       meter.endUpstream();
       if (response && !response.retries) return response;
