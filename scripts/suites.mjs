@@ -61,7 +61,9 @@ function nodeSuite(root, name, sources, serial) {
   const compiled = sources
     .flatMap((source) => filesBelow(join(root, source), [".test.ts"]))
     .map((file) => join(root, "build", "js", file.slice(root.length).replace(/\.ts$/, ".js")));
-  const args = ["--enable-source-maps", "--test", "--test-reporter=tap"];
+  // A file that never ends is named and counted, and the others still are.
+  const fileLimitMs = (serial ? 10 : 2) * minuteMs;
+  const args = ["--enable-source-maps", "--test", "--test-reporter=tap", `--test-timeout=${fileLimitMs}`];
   if (serial) args.push("--test-concurrency=1");
   const limitMs = (serial ? 12 : 5) * minuteMs;
   const missing = compiled.filter((file) => !existsSync(file));
