@@ -18,3 +18,14 @@ test("tells its health over gRPC and HTTP, and nothing else over HTTP", async ()
     await service.close();
   }
 });
+
+test("tells watchers of the drain and lets go of them", async () => {
+  const { service, client } = await startForTest();
+  const watcher = client.watch();
+  assert.equal((await watcher.next()).value.status, "SERVING");
+  const closed = service.close();
+  assert.equal((await watcher.next()).value.status, "NOT_SERVING");
+  assert.ok((await watcher.next()).done);
+  await closed;
+  client.close();
+});

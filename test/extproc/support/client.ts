@@ -118,6 +118,15 @@ export class ServiceClient {
     });
   }
 
+  /** A health watch: the statuses as they come. */
+  watch(): AsyncIterator<{ status: string }> {
+    const { path, requestSerialize, responseDeserialize } = method(HEALTH, "Watch");
+    const call = this.health.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {
+      service: "",
+    });
+    return call[Symbol.asyncIterator]() as AsyncIterator<{ status: string }>;
+  }
+
   close(): void {
     this.processor.close();
     this.health.close();
