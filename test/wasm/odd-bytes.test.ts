@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
+import { readRecord } from "./backend-record.js";
 import type { Header } from "./host/header-map.js";
 import { seededRandom } from "./host/random.js";
 import { World } from "./host/world.js";
@@ -154,28 +155,56 @@ describe("WASM-4: no byte that a client or a backend can send traps the VM", () 
       world.clock.advance(100);
     }
     for (const [key, value] of good) world.shared.set(key, value, 0);
-    for (const size of [0, 1, 3, 4, 12, 40, 64, 104, 200, 5000]) {
-      for (const byte of ["\x00", "\x01", "\x7f", "\xff"]) {
-        const rubbish = Buffer.alloc(size, byte, "latin1");
-        const scope = worker.newScope();
-        for (const name of ["request", "original", "step", "backend"])
-          scope.filterState.set(`llm.breaker.${name}`, rubbish);
-        const meter = worker.openMeter(scope, "gpu");
-        meter.requestHeaders(worker.plainHeaders(), true);
-        meter.endUpstream();
-        for (const name of ["request", "original"]) {
-          worker.send({
-            answer: (_cluster, _attempt, live) => {
-              live.filterState.set(`llm.breaker.${name}`, rubbish);
-              return { status: 500, body: ["no"] };
-            },
-          });
-        }
+    assertStillServes();
+  });
+
+  test("rubbish in filter state spoils neither its own request nor those that live beside it", () => {
+    const neighbours = Array.from({ length: 40 }, () => openAttempt());
+    const lyingPairs = [0, 0x7fffffff, 0xffffffff].map((size) => {
+      const bytes = Buffer.alloc(12);
+      for (const [index, word] of [1, size, 0xffffffff - size].entries())
+        bytes.writeUInt32LE(word, index * 4);
+      return bytes;
+    });
+    const sizes = [0, 1, 3, 4, 12, 40, 64, 104, 200, 5000];
+    const rubbish = ["\x00", "\x01", "\x7f", "\xff"].flatMap((byte) =>
+      sizes.map((size) => Buffer.alloc(size, byte, "latin1")),
+    );
+    for (const bytes of [...rubbish, ...lyingPairs]) {
+      const scope = worker.newScope();
+      for (const name of ["request", "original", "step", "backend"])
+        scope.filterState.set(`llm.breaker.${name}`, bytes);
+      const meter = worker.openMeter(scope, "gpu");
+      meter.requestHeaders(worker.plainHeaders(), true);
+      meter.endUpstream();
+      for (const name of ["request", "original"]) {
+        worker.send({
+          answer: (_cluster, attempt, live) => {
+            if (attempt === 1) live.filterState.set(`llm.breaker.${name}`, bytes);
+            return { status: 500, body: ["no"] };
+          },
+        });
       }
     }
+    const { successes } = readRecord(world, "gpu");
+    for (const { meter, gate } of neighbours) {
+      meter.responseHeaders(worker.headersOf({ ":status": "204" }), true);
+      meter.endUpstream();
+      gate.endDownstream();
+    }
+    assert.equal(readRecord(world, "gpu").successes, successes + neighbours.length);
     assertStillServes();
   });
 });
+
+function openAttempt() {
+  const scope = worker.newScope();
+  const gate = worker.openGate(scope);
+  gate.requestHeaders(worker.plainHeaders(), true);
+  const meter = worker.openMeter(scope, "gpu");
+  meter.requestHeaders(worker.plainHeaders(), true);
+  return { gate, meter };
+}
 
 /** Flips, cuts, doubles or inserts a few bytes. */
 function mutate(bytes: Buffer, random: () => number): Buffer {
