@@ -104,11 +104,16 @@ export function mostAtOnce(arrivals: readonly Arrival[]): number {
   return Math.max(0, ...arrivals.map(({ atMs }) => arrivals.filter((other) => runs(other, atMs)).length));
 }
 
+/**
+ * A probe belongs to the opening whose wait was over last: a failed one may be over within the millisecond in which it
+ * was sent, and transitions are told in whole ones.
+ */
 function mostPerOpening(spans: readonly Span[], probes: readonly Arrival[]): number {
-  return Math.max(
-    0,
-    ...Object.values(tally(probes.map((probe) => String(spanAt(spans, probe.atMs).opening)))),
+  const waitsOver = spans.filter(({ phase }) => phase === "probing");
+  const openings = probes.map(
+    ({ atMs }) => waitsOver.findLast(({ startMs }) => atMs >= startMs)?.opening ?? 0,
   );
+  return Math.max(0, ...Object.values(tally(openings.map(String))));
 }
 
 function tally(names: readonly string[]): Record<string, number> {

@@ -185,6 +185,17 @@ describe("the summary", () => {
     assert.equal(leaks(15_990, at(16_001)), 1);
   });
 
+  test("a probe that fails within its millisecond belongs to the opening that it ended", () => {
+    const quick = STORY.map((it) => (it.generation === 4 ? { ...it, atMs: 6000 } : it));
+    const probes = (...moments: number[]): number => {
+      const primaryArrivals = moments.map((moment) => arrival(moment, moment + 0.1, { probe: true }));
+      return summarize({ ...evidence, transitions: quick, spans: phasesOf(quick), primaryArrivals })
+        .maxProbesPerOpening;
+    };
+    assert.equal(probes(6000.7, 16_000.9), 1);
+    assert.equal(probes(6000.7, 6000.8, 16_000.9), 2);
+  });
+
   test("an opening before the fault is not the fault's", () => {
     assert.equal(summarize({ ...evidence, faultStartMs: 5000 }).timeToOpenMs, 1010);
   });
