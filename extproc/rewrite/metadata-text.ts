@@ -14,23 +14,19 @@ export function readMetadataText(text: string, namespace: string): Map<string, s
   let key = "";
   let current = "";
   for (const [token] of text.matchAll(TOKEN)) {
+    const isValue = token.startsWith('"') || /^-?\d/.test(token);
     if (token === "{" || token === "<") path.push(name);
     else if (token === "}" || token === ">") path.pop();
-    else if (!token.startsWith('"') && !isValueOf(name, token)) name = token.replace(/:$/, "");
-    else {
+    else if (isValue) {
       const place = path.join(".");
       if (place === "filter_metadata" && name === "key") current = unquote(token);
       if (place === "filter_metadata.value.fields" && name === "key") key = unquote(token);
       // Deeper values belong to a nested struct.
       if (place === "filter_metadata.value.fields.value" && current === namespace)
         values.set(key, unquote(token));
-    }
+    } else name = token.replace(/:$/, "");
   }
   return values;
-}
-
-function isValueOf(name: string, token: string): boolean {
-  return name === "number_value" && !token.endsWith(":");
 }
 
 /** Bytes that are no ASCII are printed in octal; they are UTF-8 once put together. */

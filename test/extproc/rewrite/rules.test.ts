@@ -27,7 +27,10 @@ test("reads the whole metadata as Envoy prints it: our namespace, its own level,
     maxOutputTokens: 1024,
   });
   const number = PRINTED.replace('string_value: "1024"', "number_value: 512");
-  assert.equal(rulesOf({ "xds.cluster_metadata": number }).maxOutputTokens, 512);
+  assert.deepEqual(rulesOf({ "xds.cluster_metadata": number }), {
+    model: '模型-é {"q"}',
+    maxOutputTokens: 512,
+  });
 });
 
 test("has no rules without metadata, and no cap that is not a positive whole number", () => {
