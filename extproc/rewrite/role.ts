@@ -14,6 +14,8 @@ const PASS: Answer = {};
  * when this service is away.
  */
 export class RewriteRole implements Role {
+  private hasWarned = false;
+
   constructor(
     private readonly maxBodyBytes: number,
     private readonly log: Logger,
@@ -25,7 +27,9 @@ export class RewriteRole implements Role {
 
   async onRequestBody({ headers, attributes }: Exchange, body: Buffer): Promise<Answer> {
     const { rules, hasBadCap } = readRules(attributes);
-    if (hasBadCap) this.log.warn("cluster metadata maxOutputTokens must be a positive whole number, ignored");
+    if (hasBadCap) this.warnOnce("cluster metadata maxOutputTokens must be a positive whole number, ignored");
+    if (attributes.size === 0)
+      this.warnOnce("rewrite got no cluster metadata: name it in request_attributes");
     const plain = await decodeBody(body, headers.get("content-encoding"), this.maxBodyBytes);
     if (plain === undefined) return PASS;
     const edits = planEdits(plain, rules);
@@ -38,6 +42,12 @@ export class RewriteRole implements Role {
         body_mutation: { body: rewritten },
       },
     };
+  }
+
+  /** A wrong set-up is wrong for every request; one line is enough. */
+  private warnOnce(message: string): void {
+    if (!this.hasWarned) this.log.warn(message);
+    this.hasWarned = true;
   }
 }
 
