@@ -20,6 +20,12 @@ const error = (message: string) =>
 const eventStream = { "content-type": "text/event-stream" };
 const pings = Array.from({ length: 30 }, () => [": ping\n\n", { waitMs: 100 }]).flat();
 
+const json = (body: string): Mode => ({
+  kind: "chunks",
+  headers: { "content-type": "application/json" },
+  writes: [body],
+});
+
 interface Case {
   readonly what: string;
   readonly mode: Mode;
@@ -28,6 +34,8 @@ interface Case {
   readonly gpuHits: 1 | 2;
   /** The caller waits for at least so long before another tier is asked. */
   readonly leastMs?: number;
+  /** What each attempt at it counts as; a failure when absent. */
+  readonly outcome?: "backpressure";
 }
 
 const cases: readonly Case[] = [
@@ -104,12 +112,63 @@ const cases: readonly Case[] = [
     stream: false,
     gpuHits: 2,
   },
+  {
+    what: "an error object in a JSON answer of status 200",
+    mode: json('{"error":{"message":"Internal server error","type":"server_error","code":500}}'),
+    stream: false,
+    gpuHits: 1,
+  },
+  {
+    what: "vLLM's older error object in a JSON answer of status 200",
+    mode: json(
+      '{"object":"error","message":"Internal server error","type":"InternalServerError","code":500}',
+    ),
+    stream: false,
+    gpuHits: 1,
+  },
+  {
+    what: "an error event after a role",
+    mode: {
+      kind: "chunks",
+      writes: [roleEvent("m"), { waitMs: 100 }, `data: ${error("Internal error")}\n\n`],
+    },
+    stream: true,
+    gpuHits: 1,
+  },
+  {
+    what: "a stream that ends by an abort before its first token",
+    mode: {
+      kind: "chunks",
+      writes: ['data: {"choices":[{"index":0,"delta":{},"finish_reason":"abort"}]}\n\n'],
+    },
+    stream: true,
+    gpuHits: 1,
+  },
+  {
+    what: "424 from a failing shard",
+    mode: {
+      kind: "status",
+      status: 424,
+      body: '{"error":"Request failed during generation","error_type":"generation"}',
+    },
+    stream: false,
+    gpuHits: 2,
+  },
+  { what: "529", mode: { kind: "status", status: 529 }, stream: false, gpuHits: 1, outcome: "backpressure" },
+  {
+    what: "503 with a long Retry-After",
+    mode: { kind: "status", status: 503, headers: { "retry-after": "120" } },
+    stream: true,
+    gpuHits: 1,
+    outcome: "backpressure",
+  },
 ];
 
-for (const { what, mode, stream, gpuHits, leastMs } of cases) {
+for (const { what, mode, stream, gpuHits, leastMs, outcome } of cases) {
   test(`${what} is answered by the next tier, and the caller sees only that`, async () => {
     rig.gpu.mode = mode;
-    const failures = await rig.counter("gpu", "outcome.failure");
+    const counter = `outcome.${outcome ?? "failure"}`;
+    const before = await rig.counter("gpu", counter);
     const answer = await chat(rig.url, { stream });
     assert.equal(answer.status, 200, answer.text);
     assert.ok(answer.complete, answer.brokenBy);
@@ -119,7 +178,7 @@ for (const { what, mode, stream, gpuHits, leastMs } of cases) {
     assert.equal(answer.headers["x-llm-breaker-backend"], "small");
     assert.equal(answer.headers["x-llm-breaker-attempts"], String(gpuHits + 1));
     assert.equal(answer.headers["x-llm-breaker-retry"], undefined);
-    await rig.waitForCounter("gpu", "outcome.failure", failures + gpuHits);
+    await rig.waitForCounter("gpu", counter, before + gpuHits);
     if (leastMs) assert.ok(answer.totalMs >= leastMs, `answered after ${answer.totalMs} ms`);
   });
 }
