@@ -1,16 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { parse as parseYaml } from "yaml";
 import { z } from "zod";
+import { ConfigError } from "./config-error.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
+import { FAMILY_NAMES } from "./tokens/settings.js";
 import { TEMPLATE_NAMES } from "./tokens/template.js";
 
 /** Names the variable that holds the path of our YAML file. */
 export const CONFIG_VARIABLE = "LLM_BREAKER_CONFIG";
-
-/** The one kind of error for a configuration that can't be used; the message names every bad field. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000 };
 
@@ -59,7 +56,7 @@ const schema = z.strictObject({
       largeTextBytes: count(1).default(16_384),
       largeConcurrency: count(1).default(2),
       /** What a model that no pattern knows is counted with; its counts are never `exact`. */
-      defaultFamily: z.enum(["qwen3", "o200k"]).default("qwen3"),
+      defaultFamily: z.enum(FAMILY_NAMES).default("qwen3"),
       /** Flat cost of a picture: a 1024 × 1024 one in high detail by OpenAI's rule. Tokens. */
       imageTokens: count(0).default(765),
       /** Flat cost of a sound: 30 s at OpenAI's 10 tokens a second. Tokens. */
@@ -71,7 +68,6 @@ const schema = z.strictObject({
 });
 
 export type ServiceConfig = Readonly<z.output<typeof schema>>;
-export type TokenLimits = ServiceConfig["tokens"];
 
 /**
  * Defaults, then everything validated at once.

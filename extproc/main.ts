@@ -1,4 +1,5 @@
-import { ConfigError, loadConfig } from "./config.js";
+import { loadConfig } from "./config.js";
+import { ConfigError } from "./config-error.js";
 import { ListenError, type Service, startService } from "./server.js";
 
 /** Exit codes: 0 drained, 1 could not start, 2 bad configuration. */

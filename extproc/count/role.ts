@@ -1,11 +1,11 @@
 import { decodeBody } from "../body/coding.js";
 import { parseObject } from "../body/json.js";
 import { readBodyFacts } from "../body/prompt.js";
-import type { TokenLimits } from "../config.js";
 import type { Answer } from "../messages.js";
 import { pathOf } from "../request-headers.js";
 import type { Exchange, Role } from "../role.js";
 import type { TokenCounter } from "../tokens/counter.js";
+import type { TokenLimits } from "../tokens/settings.js";
 import { type RequestFacts, UNKNOWN_FACTS } from "./facts.js";
 import { readCanaryLimits } from "./limits.js";
 import { toDynamicMetadata, toMetadata } from "./metadata.js";

@@ -1,8 +1,8 @@
 import type { Media } from "../body/chat.js";
 import type { Prompt } from "../body/prompt.js";
-import type { TokenLimits } from "../config.js";
 import type { Family } from "./families.js";
 import { Lane } from "./lane.js";
+import type { TokenLimits } from "./settings.js";
 import type { Rendered } from "./template.js";
 import { upperBoundTokens } from "./upper-bound.js";
 

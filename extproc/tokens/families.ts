@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { ServiceConfig } from "../config.js";
-import { ConfigError } from "../config.js";
+import { ConfigError } from "../config-error.js";
 import { findRepoRoot } from "../root.js";
+import { FAMILY_NAMES, type FamilyName, type TokenSettings } from "./settings.js";
 import { TEMPLATES, type Template } from "./template.js";
 import { loadVocabulary, type Vocabulary } from "./vocabulary.js";
 
@@ -12,8 +12,6 @@ export interface Family {
   /** False when vocabulary or template are only like the model's own. */
   isExact: boolean;
 }
-
-export type FamilyName = ServiceConfig["tokens"]["defaultFamily"];
 
 /** `exact` names the models whose chat template is the one we render; `like` those that share the vocabulary. */
 const SHIPPED = {
@@ -38,9 +36,9 @@ export class Families {
   ) {}
 
   /** @throws ConfigError when an operator's file is no tokenizer. */
-  static load(config: ServiceConfig): Families {
+  static load(settings: TokenSettings): Families {
     const folder = join(findRepoRoot(), "extproc", "tokens", "vocab");
-    const own = config.tokenizers.flatMap(({ models, file, template }, index) => {
+    const own = settings.tokenizers.flatMap(({ models, file, template }, index) => {
       const vocabulary = loadOwn(file, index);
       const family = { vocabulary, template: TEMPLATES[template], isExact: template !== "plain" };
       return models.map((model) => ({ pattern: globToRegExp(model), family }));
@@ -49,7 +47,7 @@ export class Families {
       qwen3: loadVocabulary(join(folder, "qwen3.json.gz")),
       o200k: loadVocabulary(join(folder, "o200k.json.gz")),
     };
-    return new Families(own, shipped, config.tokens.defaultFamily);
+    return new Families(own, shipped, settings.tokens.defaultFamily);
   }
 
   /** The default family, never exact, for a model that nothing is known of. */
@@ -58,7 +56,7 @@ export class Families {
     const bare = full.slice(full.lastIndexOf("/") + 1);
     const own = this.own.find(({ pattern }) => pattern.test(full) || pattern.test(bare));
     if (own) return own.family;
-    for (const name of ["qwen3", "o200k"] as const) {
+    for (const name of FAMILY_NAMES) {
       const isExact = SHIPPED[name].exact.test(bare);
       if (isExact || SHIPPED[name].like.test(bare)) return this.ship(name, isExact);
     }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigError, loadConfig, parseConfig } from "../../extproc/config.js";
+import { loadConfig, parseConfig } from "../../extproc/config.js";
+import { ConfigError } from "../../extproc/config-error.js";
 
 function messageOf(raw: unknown): string {
   try {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Prompt } from "../../../extproc/body/prompt.js";
-import { parseConfig, type TokenLimits } from "../../../extproc/config.js";
+import { parseConfig } from "../../../extproc/config.js";
 import { TokenCounter } from "../../../extproc/tokens/counter.js";
 import type { Family } from "../../../extproc/tokens/families.js";
+import type { TokenLimits } from "../../../extproc/tokens/settings.js";
 import { TEMPLATES } from "../../../extproc/tokens/template.js";
 
 const DEFAULTS = parseConfig({}).tokens;
