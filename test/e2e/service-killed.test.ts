@@ -47,3 +47,18 @@ test("Open: without the service the last tier still gets its own key, and nothin
   assert.equal(seen["api-key"], undefined);
   assert.equal(seen.host, "api.example.com");
 });
+
+test("Open: with no tier left refusal is at once, by JSON, service or not", async () => {
+  rig.reset();
+  rig.public_.mode = { kind: "sseError", at: 0 };
+  await chat(rig.url, { stream: true });
+  assert.equal(await rig.state("public"), OPEN);
+  rig.reset();
+  for (let call = 0; call < 20; call++) {
+    const answer = await chat(rig.url);
+    assert.equal(answer.status, 503);
+    assert.equal(JSON.parse(answer.text).error.code, "llm_breaker_exhausted");
+    assert.ok(answer.totalMs < 500, `refused after ${answer.totalMs} ms`);
+  }
+  assert.deepEqual(rig.hits, [0, 0, 0]);
+});
