@@ -19,6 +19,7 @@ import {
 } from "./configs.js";
 import { differences, figure, ratios } from "./figures.js";
 import { Fleet } from "./fleet.js";
+import { measureShares } from "./shares.js";
 import { judge } from "./targets.js";
 
 export interface ChainSettings {
@@ -114,12 +115,23 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
       rejectCpuVsDirectResponse: figure(ratios(cells.reject.blocks, cells.direct.blocks), 2),
       fullAddedUsAt5000LiveStreams: figure(differences(cells.live.blocks, cells.bare.blocks)),
     };
+    const targets = judge(figures);
+    const isMissed = Object.values(targets).some((verdict) => !verdict.pass);
+    const shares = (): Promise<Record<string, number>> => {
+      say("a target is missed: measuring where the time goes");
+      return measureShares({
+        full: () => shipped("full.yaml", fleet.moduleFile),
+        addEnvoy: (config) => fleet.addEnvoy(config),
+        load: (envoy) => load(envoy, tinyRequest, answered),
+      });
+    };
     return {
       ...Object.fromEntries(Object.entries(figures).map(([name, { median }]) => [name, median])),
       requestsEach: perBlock * settings.blocks,
       blocks: settings.blocks,
       spread: Object.fromEntries(Object.entries(figures).map(([name, { spread }]) => [name, spread])),
-      targets: judge(figures),
+      targets,
+      ...(isMissed && { whereFullTimeGoes: await shares() }),
       details: {
         liveStreams: settings.liveStreams,
         idleCpuPercentAt5000: figure(idleShares, 2).median,

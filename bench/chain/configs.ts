@@ -19,12 +19,18 @@ export function shipped(file: string, moduleFile: string): EnvoyConfig {
   return config;
 }
 
-/** The same listener, route and cluster with no filter of ours. */
-export function withoutFilters(config: EnvoyConfig): EnvoyConfig {
+/** The same listener, route and cluster without the filters whose names begin so: by default all of ours. */
+export function withoutFilters(config: EnvoyConfig, prefix = "llm.breaker."): EnvoyConfig {
   for (const node of nodesOf(config)) {
     if (!Array.isArray(node.http_filters)) continue;
-    node.http_filters = node.http_filters.filter((filter) => !String(filter.name).startsWith("llm.breaker."));
+    node.http_filters = node.http_filters.filter((filter) => !String(filter.name).startsWith(prefix));
   }
+  return config;
+}
+
+/** Where requests go that name no backend, as all do without a gate. */
+export function unmatchedTo(config: EnvoyConfig, cluster: string): EnvoyConfig {
+  for (const node of nodesOf(config)) if (node.cluster === "llm.breaker.stop") node.cluster = cluster;
   return config;
 }
 

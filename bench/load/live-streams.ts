@@ -1,8 +1,12 @@
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { UnexpectedAnswerError } from "./caller.js";
 import type { RequestOfLine } from "./requests.js";
 
 const openAtOnce = 64;
+
+/** What the processes need beside the streams. */
+const spareFiles = 500;
 
 /** Streams that have sent their first token and are then silent, as those of slow or thinking models are. */
 export class LiveStreams {
@@ -15,6 +19,7 @@ export class LiveStreams {
   }
 
   async open(port: number, request: RequestOfLine, count: number): Promise<void> {
+    requireOpenFiles(2 * count + spareFiles);
     let left = count;
     const openSome = async (): Promise<void> => {
       while (left-- > 0) this.#sockets.push(await this.#openOne(port, request));
@@ -43,4 +48,13 @@ export class LiveStreams {
       });
     });
   }
+}
+
+/** Both ends of each stream are here, and both of Envoy's are there. Node has raised the soft limit to the hard one. */
+function requireOpenFiles(count: number): void {
+  const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1"))?.[1];
+  if (limit === undefined || Number(limit) >= count) return;
+  throw new Error(
+    `the live streams need ${count} open files a process, the limit is ${limit}: raise "ulimit -Hn"`,
+  );
 }
