@@ -1,188 +1,21 @@
-// The module's exports: each callback of the proxy-wasm ABI, handed to the position whose context it is. Scratch memory is
-// marked on entry and released on exit, so that callbacks which run inside others keep their bytes apart.
-import * as admit from "./admit";
-import { admitSlots } from "./admit";
-import * as gate from "./gate";
-import { GateSlot, gateSlots } from "./gate/slot";
-import { onBeat } from "./heartbeat";
-import { mark, release } from "./host/arena";
-import { findSlot, insertSlot, removeSlot, Slot } from "./host/contexts";
-import { collectGarbage } from "./host/log";
-import { Action } from "./host/stream";
-import * as meter from "./meter";
-import { MeterSlot, meterSlots } from "./meter/slot";
-import { Policy } from "./policy/policy";
-import { onProbeAnswer } from "./probe";
-import { configure, createRoot, deleteRoot, findRoot, Position, tick } from "./roots";
+// The whole module: every position in one file, told apart by its root_id.
 
+export {
+  proxy_abi_version_0_2_1,
+  proxy_on_configure,
+  proxy_on_context_create,
+  proxy_on_delete,
+  proxy_on_done,
+  proxy_on_http_call_response,
+  proxy_on_log,
+  proxy_on_request_body,
+  proxy_on_request_headers,
+  proxy_on_request_trailers,
+  proxy_on_response_body,
+  proxy_on_response_headers,
+  proxy_on_response_trailers,
+  proxy_on_tick,
+  proxy_on_vm_start,
+  proxy_validate_configuration,
+} from "./callbacks";
 export { allocate as proxy_on_memory_allocate } from "./host/arena";
-
-export function proxy_abi_version_0_2_1(): void {}
-
-export function proxy_on_vm_start(_root: u32, _size: u32): u32 {
-  return 1;
-}
-
-export function proxy_validate_configuration(_root: u32, _size: u32): u32 {
-  return 1;
-}
-
-export function proxy_on_configure(id: u32, size: u32): u32 {
-  const top = mark();
-  const root = findRoot(id);
-  const isGood = root ? configure(root, size) : false;
-  release(top);
-  return isGood ? 1 : 0;
-}
-
-export function proxy_on_tick(id: u32): void {
-  collectGarbage();
-  const top = mark();
-  const root = findRoot(id);
-  if (root) tick(root);
-  release(top);
-}
-
-export function proxy_on_context_create(id: u32, parent: u32): void {
-  if (parent === 0) {
-    createRoot(id);
-    return;
-  }
-  const root = findRoot(parent);
-  if (!root) return;
-  const position = root.position;
-  let at: usize = 0;
-  if (position === Position.METER) at = meterSlots.take();
-  else if (position === Position.GATE) at = gateSlots.take();
-  else if (position === Position.ADMIT) at = admitSlots.take();
-  if (at === 0) return;
-  const slot = changetype<Slot>(at);
-  slot.id = id;
-  slot.root = parent;
-  slot.kind = position;
-  insertSlot(slot);
-}
-
-export function proxy_on_request_headers(id: u32, _count: u32, isEnd: u32): Action {
-  const top = mark();
-  let action = Action.CONTINUE;
-  const at = findSlot(id);
-  if (at !== 0) {
-    const kind = changetype<Slot>(at).kind;
-    if (kind === Position.METER) action = meter.onRequestHeaders(changetype<MeterSlot>(at), isEnd !== 0);
-    else if (kind === Position.ADMIT) action = admit.onRequestHeaders();
-    else {
-      const policy = policyOf(at);
-      if (policy) action = gate.onRequestHeaders(changetype<GateSlot>(at), policy, isEnd !== 0);
-    }
-  }
-  release(top);
-  return action;
-}
-
-export function proxy_on_request_body(id: u32, size: u32, isEnd: u32): Action {
-  const top = mark();
-  let action = Action.CONTINUE;
-  const at = findSlot(id);
-  if (at !== 0) {
-    const kind = changetype<Slot>(at).kind;
-    if (kind === Position.METER) action = meter.onRequestBody(changetype<MeterSlot>(at), isEnd !== 0);
-    else if (kind === Position.GATE) {
-      const policy = policyOf(at);
-      if (policy) action = gate.onRequestBody(changetype<GateSlot>(at), policy, size, isEnd !== 0);
-    }
-  }
-  release(top);
-  return action;
-}
-
-export function proxy_on_request_trailers(id: u32, _count: u32): Action {
-  const top = mark();
-  let action = Action.CONTINUE;
-  const at = findSlot(id);
-  if (at !== 0 && changetype<Slot>(at).kind === Position.GATE) {
-    const policy = policyOf(at);
-    const slot = changetype<GateSlot>(at);
-    if (policy) action = gate.onRequestEnd(slot, policy, slot.scanned);
-  }
-  release(top);
-  return action;
-}
-
-export function proxy_on_response_headers(id: u32, _count: u32, isEnd: u32): Action {
-  const at = findSlot(id);
-  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
-  const top = mark();
-  const action = meter.onResponseHeaders(changetype<MeterSlot>(at), isEnd !== 0);
-  release(top);
-  return action;
-}
-
-export function proxy_on_response_body(id: u32, size: u32, isEnd: u32): Action {
-  const at = findSlot(id);
-  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
-  const top = mark();
-  const action = meter.onResponseBody(changetype<MeterSlot>(at), size, isEnd !== 0);
-  release(top);
-  return action;
-}
-
-export function proxy_on_response_trailers(id: u32, _count: u32): Action {
-  const at = findSlot(id);
-  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
-  const top = mark();
-  meter.onResponseTrailers(changetype<MeterSlot>(at));
-  release(top);
-  return Action.CONTINUE;
-}
-
-export function proxy_on_done(id: u32): u32 {
-  const at = findSlot(id);
-  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return 1;
-  const top = mark();
-  meter.onDone(changetype<MeterSlot>(at));
-  release(top);
-  return 1;
-}
-
-export function proxy_on_log(id: u32): void {
-  const at = findSlot(id);
-  if (at === 0 || changetype<Slot>(at).kind !== Position.GATE) return;
-  const policy = policyOf(at);
-  if (!policy) return;
-  const top = mark();
-  gate.onLog(changetype<GateSlot>(at), policy);
-  release(top);
-}
-
-export function proxy_on_delete(id: u32): void {
-  const at = removeSlot(id);
-  if (at === 0) {
-    deleteRoot(id);
-    return;
-  }
-  const kind = changetype<Slot>(at).kind;
-  if (kind === Position.METER) {
-    meter.onDelete(changetype<MeterSlot>(at));
-    meterSlots.give(at);
-  } else if (kind === Position.GATE) gateSlots.give(at);
-  else admitSlots.give(at);
-}
-
-export function proxy_on_http_call_response(
-  _root: u32,
-  token: u32,
-  headerCount: u32,
-  bodySize: u32,
-  _trailerCount: u32,
-): void {
-  const top = mark();
-  if (!onBeat(token)) onProbeAnswer(token, headerCount, bodySize);
-  release(top);
-}
-
-/** The policy a gate's stream was admitted under. Null for a root that was never configured. */
-function policyOf(at: usize): Policy | null {
-  const root = findRoot(changetype<Slot>(at).root);
-  return root ? root.policy : null;
-}

@@ -9,6 +9,10 @@ import { EnvoyUnavailableError, envoyBinary } from "../envoy/get-envoy.mjs";
 import { hashOf, isStamped, stamp } from "./stamp.mjs";
 
 const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
+const filterModules = [
+  { entry: "filter/index.ts", target: "release", file: "llm-breaker.wasm" },
+  { entry: "filter/index-gate.ts", target: "gate", file: "llm-breaker-gate.wasm" },
+];
 const stepTimeoutMs = 900_000;
 
 class SetupError extends Error {
@@ -46,14 +50,13 @@ function installPackages() {
 
 function buildFilter() {
   const inputs = ["filter", "asconfig.json", "package-lock.json"];
-  const wasm = join(repoRoot, "build", "llm-breaker.wasm");
-  return buildWhenChanged("filter", inputs, [".ts"], existsSync(wasm), () => {
+  const isBuilt = filterModules.every(({ file }) => existsSync(join(repoRoot, "build", file)));
+  return buildWhenChanged("filter", inputs, [".ts"], isBuilt, () => {
     const compiler = join("node_modules", "assemblyscript", "bin", "asc.js");
-    runOrFail(
-      process.execPath,
-      [compiler, "filter/index.ts", "--target", "release"],
-      "The filter does not compile.",
-    );
+    for (const { entry, target } of filterModules) {
+      const words = [compiler, entry, "--target", target];
+      runOrFail(process.execPath, words, "The filter does not compile.");
+    }
   });
 }
 
