@@ -123,7 +123,7 @@ test("more than the hold limit without a token goes on unheld, never as an error
   const overflows = await rig.counter("gpu", "hold_overflow");
   const long = `: ${"x".repeat(20_000)}\n\n`;
   const rest = tokenEvent("m", "a") + finishEvent("m") + doneEvent;
-  rig.gpu.mode = { kind: "chunks", writes: [long, long, long, long, rest] };
+  rig.gpu.mode = { kind: "chunks", writes: [long, long, long, long, { waitMs: 200 }, rest] };
   const answer = await chat(rig.url, { stream: true });
   assert.equal(answer.status, 200);
   assert.equal(answer.text, long.repeat(4) + rest);
