@@ -8,12 +8,24 @@ import { increment } from "./host/metrics";
 import { clearRouteCache, readProperty, writeFilterState } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
 import { Action } from "./host/stream";
+import { Text } from "./host/text";
 import * as names from "./names";
 import { findPolicy } from "./policies";
 import { Exhausted } from "./policy/policy";
 import { acquireCanary, grantedGeneration } from "./records";
 import { replyExhausted } from "./reply";
-import { loadRequest, NO_TIER, namePtr, REQUEST_SIZE, RequestRecord, saveRequest } from "./request-record";
+import {
+  loadRequest,
+  NO_TIER,
+  namePtr,
+  REQUEST_SIZE,
+  RequestRecord,
+  saveRequest,
+  UNKNOWN,
+} from "./request-record";
+
+/** A count that is not exact may be an upper bound, as large as the text's bytes: it rules no tier out by itself. */
+const BOUND_OVER_TOKENS: i32 = 4;
 
 export const admitSlots: SlotPool = new SlotPool(<i32>offsetof<Slot>() + 16);
 
@@ -33,7 +45,7 @@ export function onRequestHeaders(): Action {
 
   const candidate = request.permitTier;
   request.permitTier = NO_TIER;
-  if (candidate !== NO_TIER && isCanary()) {
+  if (candidate !== NO_TIER && isTrue(names.PROPERTY_CANARY)) {
     const permit = acquireCanary(unchecked(chain.tiers[candidate]), now);
     if (permit !== 0) {
       request.permit = permit;
@@ -44,7 +56,7 @@ export function onRequestHeaders(): Action {
   }
   if (request.permit === 0) {
     // No canary: the tier named before the count may have changed since, and the size is known better now.
-    choose(policy, chain, request.promptTokens, now);
+    choose(policy, chain, isTrue(names.PROPERTY_EXACT) ? counted : counted / BOUND_OVER_TOKENS, now);
     if (choice.chosenTier < 0 && chain.exhausted === Exhausted.REPLY) {
       replyExhausted(chain, choice.shortestWaitMs);
       return Action.PAUSE;
@@ -60,13 +72,13 @@ export function onRequestHeaders(): Action {
   return Action.CONTINUE;
 }
 
-/** The service's verdict; missing (the service is away, say) means no: an unknown size is never a canary. */
-function isCanary(): bool {
-  return readProperty(names.PROPERTY_CANARY) && resultSize() >= 1 && load<u8>(resultPtr()) === 1;
+/** A fact of the service's; missing (the service is away, say) means no: an unknown size is never a canary. */
+function isTrue(fact: Text): bool {
+  return readProperty(fact) && resultSize() >= 1 && load<u8>(resultPtr()) === 1;
 }
 
 function readCount(): i32 {
-  if (!readProperty(names.PROPERTY_PROMPT_TOKENS) || resultSize() !== 8) return -1;
+  if (!readProperty(names.PROPERTY_PROMPT_TOKENS) || resultSize() !== 8) return UNKNOWN;
   const value = load<f64>(resultPtr());
-  return value >= 0 && value < 2147483647 ? <i32>value : -1;
+  return value >= 0 && value < 2147483647 ? <i32>value : UNKNOWN;
 }

@@ -16,8 +16,10 @@ export let drawnTier: i32 = -1;
 export let shortestWaitMs: u64 = 0;
 
 /**
- * Walks the tiers in order to the first one that permits. On the way it notes a half-open tier that drew this request;
- * whether the request is small enough to be its canary is for the caller to find out. O(tiers).
+ * Walks the tiers in order to the first one that permits and whose window the prompt fits; when it fits none, to the first
+ * that permits: the server will say it better. On the way it notes a half-open tier that drew this request; whether the
+ * request is small enough to be its canary is for the caller to find out. O(tiers).
+ * @param promptTokens counted, or UNKNOWN
  */
 export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64): void {
   chosenTier = -1;
@@ -26,27 +28,35 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
   shortestWaitMs = u64.MAX_VALUE;
   for (let i = 0; i < chain.tiers.length; i++) {
     const backend = unchecked(chain.tiers[i]);
-    if (!canServe(policy, backend, promptTokens)) continue;
+    if (!isServed(policy, backend)) continue;
     const ptr = readRecord(backend, now);
     if (ptr === 0) continue;
     const record = changetype<BackendRecord>(ptr);
     const allowed = permission(record, now);
     if (allowed === Permission.PERMITTED) {
-      chosenTier = i;
-      chosenGeneration = record.generation;
-      return;
+      const isFitting = fits(backend, promptTokens);
+      if (isFitting || chosenTier < 0) {
+        chosenTier = i;
+        chosenGeneration = record.generation;
+      }
+      if (isFitting) return;
+      continue;
     }
     increment(backend.metrics.refused);
     shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, now));
-    if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0) continue;
+    if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0 || chosenTier >= 0) continue;
     if (isCanaryDrawn(record, backend.breaker, now, random32())) drawnTier = i;
   }
   if (shortestWaitMs === u64.MAX_VALUE) shortestWaitMs = 0;
 }
 
-/** Whether a prompt of this size (-1 = not known) and our service's health let the backend serve a request at all. */
-export function canServe(policy: Policy, backend: Backend, promptTokens: i32): bool {
-  if (backend.contextWindow > 0 && promptTokens > backend.contextWindow) return false;
+/** Whether a prompt (-1 = size not known) has room in the backend's window. */
+export function fits(backend: Backend, promptTokens: i32): bool {
+  return backend.contextWindow === 0 || promptTokens <= backend.contextWindow;
+}
+
+/** Whether our own service's health lets the backend serve at all. */
+export function isServed(policy: Policy, backend: Backend): bool {
   return !backend.rewritesBody || isServiceUp(policy);
 }
 

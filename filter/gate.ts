@@ -2,11 +2,11 @@
 // what the attempts must know, and asks for a count when the request may be a canary.
 import { feedPeek, resetPeek } from "./bytes/request-peek";
 import * as choice from "./choose";
-import { canServe, choose } from "./choose";
+import { choose, fits } from "./choose";
 import * as headers from "./gate/request-headers";
 import { readRequestHeaders } from "./gate/request-headers";
 import { GateSlot, peekOf, requestOf } from "./gate/slot";
-import { isServiceLost } from "./heartbeat";
+import { isServiceLost, isServiceUp } from "./heartbeat";
 import { mark, release } from "./host/arena";
 import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs } from "./host/clock";
@@ -30,11 +30,14 @@ const STALE_CHOICE_MS: u64 = 5;
 
 export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): Action {
   slot.drawnTier = NO_TIER;
-  if (!readProperty(names.PROPERTY_CHAIN)) {
-    readRequestHeaders(false);
-    return Action.CONTINUE;
+  let at = policy.onlyChain;
+  if (at < 0) {
+    if (!readProperty(names.PROPERTY_CHAIN)) {
+      readRequestHeaders(false);
+      return Action.CONTINUE;
+    }
+    at = policy.findChain(resultPtr(), resultSize());
   }
-  const at = policy.findChain(resultPtr(), resultSize());
   if (at < 0) {
     replyUnknownChain();
     return Action.PAUSE;
@@ -50,13 +53,10 @@ export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): A
   }
   readRequestHeaders(chain.holds);
   request.isHead = headers.isHead;
+  request.acceptsCoding = headers.acceptsCoding;
   slot.contentLength = headers.contentLength;
   slot.isCoded = headers.isCoded;
   take(slot);
-  if (headers.contentLength >= 0 && !headers.isCoded) {
-    request.promptTokens = headers.contentLength / BYTES_PER_TOKEN;
-    reconsider(slot, policy, chain, now);
-  }
   if (!chain.peek || !headers.isPost || isEnd) return finish(slot, policy, chain, now);
   slot.isPeeking = true;
   resetPeek(peekOf(slot));
@@ -92,24 +92,15 @@ export function onRequestEnd(slot: GateSlot, policy: Policy, size: i32): Action 
     request.outputTokens = outputTokens(peek.maxTokens, peek.n);
   }
   if (slot.contentLength < 0) slot.contentLength = size;
-  if (!slot.isCoded) request.promptTokens = slot.contentLength / BYTES_PER_TOKEN;
   const now = nowMs();
-  reconsider(slot, policy, chain, now);
-  return finish(slot, policy, chain, now);
-}
-
-/** Chooses again when the size says that the chosen tier can't serve, or when the body took its time: states change. */
-function reconsider(slot: GateSlot, policy: Policy, chain: Chain, now: u64): void {
-  const request = requestOf(slot);
-  if (now < request.startMs + STALE_CHOICE_MS) {
-    if (request.tier === NO_TIER) return;
-    if (canServe(policy, unchecked(chain.tiers[request.tier]), request.promptTokens)) return;
+  if (now >= request.startMs + STALE_CHOICE_MS) {
+    // The body took its time, and states change. But a request is drawn once, or the ramp's percentage would not hold.
+    const drawn = slot.drawnTier;
+    choose(policy, chain, UNKNOWN, now);
+    take(slot);
+    slot.drawnTier = drawn;
   }
-  // A request is drawn once: a second draw would change the ramp's percentage.
-  const drawn = slot.drawnTier;
-  choose(policy, chain, request.promptTokens, now);
-  take(slot);
-  slot.drawnTier = drawn;
+  return finish(slot, policy, chain, now);
 }
 
 /** Keeps the present choice in the request, whether or not it is final. */
@@ -124,49 +115,80 @@ function take(slot: GateSlot): void {
 /** Writes the decision where the route, the service and the attempts will find it. */
 function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): Action {
   const request = requestOf(slot);
-  if (slot.drawnTier !== NO_TIER) tryCanary(slot, policy, chain, now);
-  if (request.tier === NO_TIER && !slot.mayHoldPermit) {
-    if (chain.exhausted === Exhausted.REPLY) {
+  if (slot.contentLength >= 0 && !slot.isCoded) request.promptTokens = slot.contentLength / BYTES_PER_TOKEN;
+  const isAsked = asksForCount(slot, policy, chain, now);
+  if (!isAsked && isTightFallback(chain, request)) {
+    choose(policy, chain, request.promptTokens, now);
+    take(slot);
+  }
+  if (request.tier === NO_TIER && !isAsked) {
+    // Drawn, but no canary after all: what the others say now, in this request's own look.
+    choose(policy, chain, UNKNOWN, now);
+    if (choice.chosenTier < 0 && chain.exhausted === Exhausted.REPLY) {
       replyExhausted(chain, choice.shortestWaitMs);
       return Action.PAUSE;
     }
-    request.tier = 0;
+    request.tier = <u8>max(choice.chosenTier, 0);
+    request.generation = choice.chosenGeneration;
   }
   if (request.tier !== NO_TIER) {
     const backend = unchecked(chain.tiers[request.tier]);
     // While a count is asked for, admit has the last word and counts.
-    if (request.permitTier === NO_TIER || request.permit !== 0) increment(backend.metrics.permitted);
-    writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
+    if (!isAsked) increment(backend.metrics.permitted);
+    if (chain.naming) writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
   }
   saveRequest(request);
+  if (isAsked) writeFilterState(names.STATE_STEP, names.STEP_COUNT.ptr, names.STEP_COUNT.length);
   if (chain.commit === Commit.FIRST_TOKEN) limitFirstToken(chain, request);
-  clearRouteCache();
+  if (chain.naming) clearRouteCache();
   return Action.CONTINUE;
 }
 
-/** Takes a canary's permit (size estimated) or asks the service for its size (step = count). */
-function tryCanary(slot: GateSlot, policy: Policy, chain: Chain, now: u64): void {
+/** A fallback is avoided by the estimate alone, as in failover; the first tier never is: it may be a picture. */
+function isTightFallback(chain: Chain, request: RequestRecord): bool {
+  if (request.tier === NO_TIER || request.tier === 0 || request.permit !== 0) return false;
+  return !fits(unchecked(chain.tiers[request.tier]), request.promptTokens);
+}
+
+/** Whether the service must count first: the request may be a canary, or too large for the chosen tier. */
+function asksForCount(slot: GateSlot, policy: Policy, chain: Chain, now: u64): bool {
+  const request = requestOf(slot);
+  if (slot.drawnTier !== NO_TIER && tryCanary(slot, policy, chain, now)) return request.permit === 0;
+  return mayOverflow(policy, chain, request);
+}
+
+/**
+ * Whether the chosen tier's window may be too small. The estimate is too rough to decide that: a picture of 200 kB is some
+ * hundred tokens. Above half of the window the prompt is counted, and admit decides.
+ */
+function mayOverflow(policy: Policy, chain: Chain, request: RequestRecord): bool {
+  if (request.tier === NO_TIER || !policy.serviceCluster) return false;
+  const window = unchecked(chain.tiers[request.tier]).contextWindow;
+  return window > 0 && request.promptTokens > window / 2 && isServiceUp(policy);
+}
+
+/** Takes a canary's permit (size estimated), or makes the request a candidate (size to be counted). False: it is neither. */
+function tryCanary(slot: GateSlot, policy: Policy, chain: Chain, now: u64): bool {
   const request = requestOf(slot);
   const backend = unchecked(chain.tiers[slot.drawnTier]);
   const canary = backend.canary;
-  if (slot.contentLength < 0 || request.outputTokens > canary.maxOutputTokens) return;
-  if (slot.contentLength > canary.maxPromptTokens * MAX_BYTES_PER_CANARY_TOKEN) return;
+  if (slot.contentLength < 0 || request.outputTokens > canary.maxOutputTokens) return false;
+  if (slot.contentLength > canary.maxPromptTokens * MAX_BYTES_PER_CANARY_TOKEN) return false;
   // Recovery never depends on the service for ever.
   if (canary.size === CanarySize.COUNT && !isServiceLost(policy)) {
     slot.mayHoldPermit = true;
     request.permitTier = slot.drawnTier;
-    writeFilterState(names.STATE_STEP, names.STEP_COUNT.ptr, names.STEP_COUNT.length);
-    writeFilterState(names.STATE_CANARY, canary.limits.ptr, canary.limits.length);
-    return;
+    return writeFilterState(names.STATE_CANARY, canary.limits.ptr, canary.limits.length);
   }
-  if (request.promptTokens < 0 || request.promptTokens > canary.maxPromptTokens) return;
+  if (request.promptTokens < 0 || request.promptTokens > canary.maxPromptTokens) return false;
   const permit = acquireCanary(backend, now);
-  if (permit === 0) return;
+  if (permit === 0) return false;
   slot.mayHoldPermit = true;
   request.permit = permit;
   request.permitTier = slot.drawnTier;
   request.tier = slot.drawnTier;
   request.generation = grantedGeneration();
+  return true;
 }
 
 /**

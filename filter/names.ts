@@ -8,7 +8,6 @@ export const STATE_REQUEST = Text.of("llm.breaker.request");
 export const STATE_ORIGINAL = Text.of("llm.breaker.original");
 export const STATE_CANARY = Text.of("llm.breaker.canary");
 export const STEP_COUNT = Text.of("count");
-export const STEP_NONE = Text.of("none");
 
 /** The cluster without hosts that ends a request: Envoy answers for it with the JSON of local_reply_config. */
 export const STOP = Text.of("llm.breaker.stop");
@@ -53,6 +52,7 @@ export const PROPERTY_CHAIN = Text.path("xds/route_metadata/filter_metadata/llm.
 export const PROPERTY_CLUSTER_METADATA = Text.path("xds/cluster_metadata/filter_metadata/llm.breaker");
 export const PROPERTY_CLUSTER_NAME = Text.path("xds/cluster_name");
 export const PROPERTY_CANARY = Text.path("metadata/filter_metadata/llm.breaker/canary");
+export const PROPERTY_EXACT = Text.path("metadata/filter_metadata/llm.breaker/exact");
 export const PROPERTY_PROMPT_TOKENS = Text.path("metadata/filter_metadata/llm.breaker/promptTokens");
 export const PROPERTY_CODE_DETAILS = Text.path("response/code_details");
 export const PROPERTY_LOCAL_ADDRESS = Text.path("upstream/local_address");

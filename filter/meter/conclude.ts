@@ -1,6 +1,6 @@
 // The end of an attempt: its outcome is filed once, and on failure the next tier is named.
 import { Outcome } from "../breaker/outcome";
-import { canServe, permittedGeneration } from "../choose";
+import { fits, isServed, permittedGeneration } from "../choose";
 import { nowMs } from "../host/clock";
 import { increment } from "../host/metrics";
 import { writeFilterState } from "../host/properties";
@@ -48,14 +48,16 @@ export function nameNext(slot: MeterSlot, mayStay: bool): bool {
       return name(slot, slot.tier);
     }
   }
-  const policy = policyOf(slot);
+  // A window that the estimate does not fit is avoided while there is another tier, but refuses nobody.
+  let tooSmall = -1;
   for (let i = 0; i < chain.tiers.length; i++) {
     if (((request.visited >> <u8>i) & 1) !== 0) continue;
     const backend = unchecked(chain.tiers[i]);
-    if (!canServe(policy, backend, request.promptTokens)) continue;
-    if (permittedGeneration(backend, now) !== 0) return name(slot, i);
+    if (!isServed(policyOf(slot), backend) || permittedGeneration(backend, now) === 0) continue;
+    if (fits(backend, request.promptTokens)) return name(slot, i);
+    if (tooSmall < 0) tooSmall = i;
   }
-  return false;
+  return tooSmall >= 0 && name(slot, tooSmall);
 }
 
 function name(slot: MeterSlot, tier: i32): bool {
