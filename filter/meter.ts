@@ -28,28 +28,27 @@ const HOLD_BEFORE_TOKEN: i32 = 1 << 16;
 /** Held of a whole stream when the chain commits only complete answers. */
 const HOLD_COMPLETE: i32 = 1 << 20;
 const HOLD_ERROR: i32 = 1 << 16;
+const SWITCHING_PROTOCOLS: i32 = 101;
 const MAX_PATIENCE_SECONDS: i64 = 3;
 
 const BAD_GATEWAY = Text.of("502");
 const VIA_UPSTREAM = Text.of("via_upstream");
 const TOO_LARGE = Text.of("response_payload_too_large");
 
-export function onRequestHeaders(slot: MeterSlot, isEnd: bool): Action {
-  startAttempt(slot);
-  if (isEnd) slot.requestEndMs = slot.startMs;
-  return Action.CONTINUE;
-}
-
-export function onRequestBody(slot: MeterSlot, isEnd: bool): Action {
-  if (isEnd) slot.requestEndMs = nowMs();
-  return Action.CONTINUE;
+/** @param backend the alias from the plugin's own configuration, or null: then the cluster's metadata has it */
+export function onRequestHeaders(slot: MeterSlot, backend: Text | null): void {
+  startAttempt(slot, backend);
 }
 
 export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   readResponseHeaders();
   slot.status = head.status;
   if (slot.origin !== Origin.USER) return Action.CONTINUE;
-  if (head.status < 200) return Action.CONTINUE;
+  if (head.status < 200) {
+    // An upgraded connection's end says nothing about the backend.
+    if (head.status === SWITCHING_PROTOCOLS) file(slot, Outcome.NEUTRAL);
+    return Action.CONTINUE;
+  }
   slot.lastByteMs = recentMs();
   slot.sawRetryAfter = head.retryAfter >= 0;
   const hasBody = !isEnd && !requestOf(slot).isHead;
@@ -89,9 +88,12 @@ function hold(slot: MeterSlot, reading: Reading): Action {
   return Action.PAUSE;
 }
 
-/** From when the backend had the request: neither a slow upload nor our own queue counts against it (traps.md 9). */
+/**
+ * From when the backend could have the request: our own queue does not count against it (traps.md 9). A slow upload does
+ * not either: a chain that holds also peeks, so the body was complete before the attempt began.
+ */
 function startTokenClock(slot: MeterSlot): void {
-  slot.tokenClockMs = max(slot.startMs, slot.requestEndMs);
+  slot.tokenClockMs = slot.startMs;
   if (!readProperty(names.PROPERTY_POOL_READY) || resultSize() !== 8) return;
   const waited = load<i64>(resultPtr()) / 1_000_000;
   if (waited > 0) slot.tokenClockMs = max(slot.tokenClockMs, slot.startMs + waited);

@@ -40,7 +40,6 @@ export class MeterSlot extends Slot {
   chain: usize;
   backend: usize;
   startMs: u64;
-  requestEndMs: u64;
   /** From when the wait for a first token counts: sent, on a ready connection. */
   tokenClockMs: u64;
   lastByteMs: u64;

@@ -92,7 +92,8 @@ function endHeld(slot: MeterSlot): void {
 /** A canary's permit lives as long as bytes come; it dies 30 s after the last. */
 function keepPermit(slot: MeterSlot, now: u64): void {
   if (slot.phase !== Phase.HOLDING && slot.phase !== Phase.PASSING) return;
-  if (slot.lastByteMs <= slot.renewedMs || now < slot.renewedMs + RENEW_EVERY_MS) return;
+  const period = min<u64>(RENEW_EVERY_MS, backendOf(slot).breaker.permitTimeoutMs / 3);
+  if (slot.lastByteMs <= slot.renewedMs || now < slot.renewedMs + period) return;
   slot.renewedMs = now;
   renewPermit(backendOf(slot), now, slot.permit);
 }
@@ -102,5 +103,5 @@ export function isTimedOut(slot: MeterSlot, now: u64): bool {
   const chain = chainOf(slot);
   const request = requestOf(slot);
   const limit = request.stream === 1 ? chain.firstTokenLimitMs(request.promptTokens) : chain.answerTimeoutMs;
-  return now + CLOCK_SLACK_MS >= max(slot.startMs, slot.requestEndMs) + limit;
+  return now + CLOCK_SLACK_MS >= slot.startMs + limit;
 }
