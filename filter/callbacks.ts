@@ -67,10 +67,12 @@ export function proxy_on_request_headers(id: u32, _count: u32, isEnd: u32): Acti
   const at = findSlot(id);
   if (at !== 0) {
     const kind = changetype<Slot>(at).kind;
-    if (kind === Position.METER) action = meter.onRequestHeaders(changetype<MeterSlot>(at), isEnd !== 0);
+    const root = findRoot(changetype<Slot>(at).root);
+    if (kind === Position.METER)
+      meter.onRequestHeaders(changetype<MeterSlot>(at), root ? root.backend : null);
     else if (kind === Position.ADMIT) action = admit.onRequestHeaders();
     else {
-      const policy = policyOf(at);
+      const policy = root ? root.policy : null;
       if (policy) action = gate.onRequestHeaders(changetype<GateSlot>(at), policy, isEnd !== 0);
     }
   }
@@ -82,13 +84,9 @@ export function proxy_on_request_body(id: u32, size: u32, isEnd: u32): Action {
   const top = mark();
   let action = Action.CONTINUE;
   const at = findSlot(id);
-  if (at !== 0) {
-    const kind = changetype<Slot>(at).kind;
-    if (kind === Position.METER) action = meter.onRequestBody(changetype<MeterSlot>(at), isEnd !== 0);
-    else if (kind === Position.GATE) {
-      const policy = policyOf(at);
-      if (policy) action = gate.onRequestBody(changetype<GateSlot>(at), policy, size, isEnd !== 0);
-    }
+  if (at !== 0 && changetype<Slot>(at).kind === Position.GATE) {
+    const policy = policyOf(at);
+    if (policy) action = gate.onRequestBody(changetype<GateSlot>(at), policy, size, isEnd !== 0);
   }
   release(top);
   return action;

@@ -34,6 +34,8 @@ export class RequestRecord {
   stream: i8;
   /** A HEAD request: its answer has no body. */
   isHead: bool;
+  /** The caller takes compressed answers, which could not be read. */
+  acceptsCoding: bool;
   nameLength: u8;
 }
 

@@ -3,7 +3,8 @@
 import { beat } from "./heartbeat";
 import { Buffer, readBuffer } from "./host/buffers";
 import { nowMs } from "./host/clock";
-import { noteGarbage } from "./host/log";
+import { Level, log, noteGarbage } from "./host/log";
+import { flushCounters } from "./host/metrics";
 import { declareFilterState, readProperty } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
 import { tickEvery } from "./host/stream";
@@ -26,6 +27,8 @@ export class Root {
   position: Position = Position.UNKNOWN;
   policy: Policy | null = null;
   policyKey: Text | null = null;
+  /** The one backend a meter serves, when its configuration says so: spares each attempt the look at the cluster's metadata. */
+  backend: Text | null = null;
 
   constructor(readonly id: u32) {}
 }
@@ -63,16 +66,28 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_REQUEST);
   declareFilterState(names.STATE_ORIGINAL);
   declareFilterState(names.STATE_CANARY);
-  if (root.position === Position.METER) tickEvery(TICK_MS);
-  if (root.position !== Position.GATE) return root.position !== Position.UNKNOWN;
+  if (root.position === Position.UNKNOWN) {
+    log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter");
+    return false;
+  }
+  tickEvery(TICK_MS);
   const isRead = size > 0 && readBuffer(Buffer.PLUGIN_CONFIGURATION, 0, size);
+  if (root.position === Position.METER && isRead) root.backend = readAlias(resultPtr(), resultSize());
+  return root.position !== Position.GATE || configureGate(root, isRead);
+}
+
+function configureGate(root: Root, isRead: bool): bool {
   const policy = publishPolicy(isRead ? resultPtr() : 0, isRead ? resultSize() : 0);
   if (!policy) return false;
   root.policy = policy;
   root.policyKey = policyKey(policy.name);
   createNonce();
-  tickEvery(TICK_MS);
   return true;
+}
+
+function readAlias(ptr: usize, size: i32): Text {
+  noteGarbage();
+  return Text.of(String.UTF8.decodeUnsafe(ptr, size));
 }
 
 function positionOf(): Position {
@@ -85,6 +100,7 @@ function positionOf(): Position {
 }
 
 export function tick(root: Root): void {
+  flushCounters();
   if (root.position === Position.METER) {
     walkAttempts(root.id);
     return;

@@ -12,6 +12,7 @@ const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
 const filterModules = [
   { entry: "filter/index.ts", target: "release", file: "llm-breaker.wasm" },
   { entry: "filter/index-gate.ts", target: "gate", file: "llm-breaker-gate.wasm" },
+  { entry: "filter/index-meter.ts", target: "meter", file: "llm-breaker-meter.wasm" },
 ];
 const stepTimeoutMs = 900_000;
 

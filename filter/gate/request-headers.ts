@@ -7,7 +7,6 @@ import * as names from "../names";
 import { UNKNOWN } from "../request-record";
 
 const pairs: Pairs = new Pairs();
-const CONNECT = Text.of("CONNECT");
 
 /**
  * Headers of Envoy's own that only describe the connection. Every other `x-envoy-*` header is an order to Envoy (retries,
@@ -23,7 +22,7 @@ const HARMLESS: Text[] = [
 /** Facts of the last {@link readRequestHeaders}. */
 export let isPost: bool = false;
 export let isHead: bool = false;
-export let isUpgrade: bool = false;
+export let acceptsCoding: bool = false;
 export let isCoded: bool = false;
 export let contentLength: i32 = UNKNOWN;
 
@@ -31,7 +30,7 @@ export let contentLength: i32 = UNKNOWN;
 export function readRequestHeaders(saves: bool): void {
   isPost = false;
   isHead = false;
-  isUpgrade = false;
+  acceptsCoding = false;
   isCoded = false;
   contentLength = UNKNOWN;
   if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
@@ -64,16 +63,15 @@ function note(name: usize, length: i32): bool {
       if (names.METHOD.equals(name, length)) {
         isPost = names.POST.equals(pairs.value, pairs.valueLength);
         isHead = names.HEAD.equals(pairs.value, pairs.valueLength);
-        isUpgrade = CONNECT.equals(pairs.value, pairs.valueLength);
         return false;
       }
       return names.PATH.equals(name, length) || names.AUTHORITY.equals(name, length);
     case 0x61: // "a"
-      return (
-        names.AUTHORIZATION.equals(name, length) ||
-        names.ACCEPT_ENCODING.equals(name, length) ||
-        names.API_KEY.equals(name, length)
-      );
+      if (names.ACCEPT_ENCODING.equals(name, length)) {
+        acceptsCoding = !names.IDENTITY.equals(pairs.value, pairs.valueLength);
+        return true;
+      }
+      return names.AUTHORIZATION.equals(name, length) || names.API_KEY.equals(name, length);
     case 0x63: // "c"
       return noteContent(name, length) || names.COOKIE.equals(name, length);
     case 0x6f: // "o"

@@ -54,10 +54,15 @@ let pathLength: i32 = 0;
 let aliasPtr: usize = 0;
 let aliasLength: i32 = 0;
 
-export function startAttempt(slot: MeterSlot): void {
+export function startAttempt(slot: MeterSlot, only: Text | null): void {
   slot.startMs = nowMs();
   slot.tier = NO_TIER;
-  slot.hasOwnCredentials = readCluster();
+  if (only) {
+    hostLength = 0;
+    pathLength = 0;
+    aliasPtr = only.ptr;
+    aliasLength = only.length;
+  } else slot.hasOwnCredentials = readCluster();
   const request = requestOf(slot);
   if (loadRequest(request)) bindUser(slot);
   else bindProbe(slot);
@@ -172,7 +177,8 @@ function rewriteHead(slot: MeterSlot): void {
   if (pathLength > 0) setHeader(HeaderMap.REQUEST, names.PATH, pathPtr, pathLength);
   if (slot.hasOwnCredentials) removeCredentials();
   // Only an answer in no coding can be read.
-  setHeader(HeaderMap.REQUEST, names.ACCEPT_ENCODING, names.IDENTITY.ptr, names.IDENTITY.length);
+  if (requestOf(slot).acceptsCoding)
+    setHeader(HeaderMap.REQUEST, names.ACCEPT_ENCODING, names.IDENTITY.ptr, names.IDENTITY.length);
 }
 
 function removeCredentials(): void {

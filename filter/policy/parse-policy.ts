@@ -23,6 +23,12 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
   const shared = fields.find("breaker");
   parseBackends(fields, shared ? shared : new Json(JsonKind.OBJECT), policy);
   parseChains(fields, policy);
+  const only = fields.text("chain", "");
+  if (only.length) {
+    const name = Text.of(only);
+    policy.onlyChain = policy.findChain(name.ptr, name.length);
+    if (policy.onlyChain < 0) fields.fault("chain", 'must be one of chains, got "' + only + '"');
+  }
   const service = fields.object("service");
   const cluster = service.text("cluster", "");
   if (cluster.length) policy.serviceCluster = Text.of(cluster);
@@ -158,6 +164,12 @@ function parseChain(fields: Fields, chain: Chain, policy: Policy): void {
   chain.sameTierRetries = fields.integer("sameTierRetries", 0, 1, chain.sameTierRetries);
   chain.commit = fields.choice("commit", ["firstToken", "complete"], chain.commit);
   chain.peek = fields.flag("peek", chain.peek);
+  if (!chain.peek && chain.maxAttempts > 1) {
+    fields.fault("peek", "must be true when maxAttempts is above 1: limits count from the request's end");
+  }
+  chain.naming = fields.choice("routing", ["named", "fixed"], 0) === 0;
+  if (!chain.naming && chain.tiers.length > 1)
+    fields.fault("routing", "must be named when there are several tiers");
   chain.answerHeaders = fields.flag("answerHeaders", chain.answerHeaders);
   chain.holdLimit = fields.integer("holdLimit", 1024, MAX_HOLD, chain.holdLimit);
   chain.firstTokenTimeoutMs = fields.duration("firstTokenTimeout", 100, HOUR_MS, chain.firstTokenTimeoutMs);

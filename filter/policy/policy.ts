@@ -41,19 +41,19 @@ export class Canary {
 @final
 export class BackendMetrics {
   state: u32 = 0;
-  permitted: u32 = 0;
-  refused: u32 = 0;
-  success: u32 = 0;
-  failure: u32 = 0;
-  backpressure: u32 = 0;
-  neutral: u32 = 0;
-  late: u32 = 0;
-  canaries: u32 = 0;
-  probes: u32 = 0;
-  opened: u32 = 0;
-  closed: u32 = 0;
-  lostUpdates: u32 = 0;
-  holdOverflow: u32 = 0;
+  permitted: i32 = 0;
+  refused: i32 = 0;
+  success: i32 = 0;
+  failure: i32 = 0;
+  backpressure: i32 = 0;
+  neutral: i32 = 0;
+  late: i32 = 0;
+  canaries: i32 = 0;
+  probes: i32 = 0;
+  opened: i32 = 0;
+  closed: i32 = 0;
+  lostUpdates: i32 = 0;
+  holdOverflow: i32 = 0;
 }
 
 @final
@@ -85,6 +85,8 @@ export class Chain {
   maxAttempts: i32 = 4;
   sameTierRetries: i32 = 1;
   commit: Commit = Commit.FIRST_TOKEN;
+  /** The route chooses the backend by its name, which takes a second look at the route. */
+  naming: bool = true;
   /** Whether the gate reads the body's `stream`, `model` and `max_tokens`. */
   peek: bool = true;
   /** Whether answers carry x-llm-breaker-backend and -attempts. */
@@ -129,6 +131,8 @@ export class Chain {
 export class Policy {
   backends: Backend[] = [];
   chains: Chain[] = [];
+  /** The chain of every request, whatever its route; -1 = each route names its own. */
+  onlyChain: i32 = -1;
   /** Where the service's health is asked for; null = nothing depends on the service. */
   serviceCluster: Text | null = null;
   /** Live attempts that point into this policy: it may not be forgotten before they end. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { stringify } from "yaml";
 import { Child } from "./child.js";
 import { send } from "./client.js";
@@ -10,6 +11,8 @@ import type { LogLines } from "./log-lines.js";
 import { findRepoRoot } from "./repo-root.js";
 
 const readyTimeoutMs = 30_000;
+/** A tick of the filter, and some more for busy cores. */
+const counterDelayMs = 320;
 
 export interface EnvoySettings {
   /** Relative to the checkout. Without `patch` and `ports` Envoy gets this very file. */
@@ -70,7 +73,9 @@ export class RunningEnvoy {
   }
 
   /** Counters and gauges whose names match Envoy's `filter` (a regular expression). */
+  /** Envoy's stats whose name matches. The filter's counters are waited for: it hands them to Envoy by its tick. */
   async stats(filter: string): Promise<Map<string, number>> {
+    if (filter.includes("llm_breaker") && !filter.includes("state")) await delay(counterDelayMs);
     const answer = await send(`${this.adminUrl}/stats?filter=${encodeURIComponent(filter)}`);
     const values = new Map<string, number>();
     for (const line of answer.text.split("\n")) {

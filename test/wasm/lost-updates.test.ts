@@ -61,6 +61,7 @@ describe("WASM-2: outcomes from many workers at once", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { world, workers, sent } = coldStart(seed);
       const record = readRecord(world, "gpu");
+      for (const worker of workers) worker.flushCounters();
       assert.equal(sent, outcomes);
       assert.equal(record.state, "OPEN", `seed ${seed}: ${record.failures} failures were kept`);
       assert.equal(world.metrics.value("llm_breaker.gpu.outcome.failure"), outcomes);
@@ -115,6 +116,7 @@ describe("WASM-2: outcomes from many workers at once", () => {
     world.shared.refuses = () => true;
     assert.equal(worker.send().status, 200);
     assert.ok(world.shared.mismatches <= 32, `${world.shared.mismatches} tries`);
+    worker.flushCounters();
     assert.equal(world.metrics.value("llm_breaker.gpu.lost_updates"), 1);
   });
 

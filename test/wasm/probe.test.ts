@@ -90,6 +90,7 @@ describe("the probe of a backend that was open", () => {
   });
 
   test("runs through the meter of the same VM while the call is being made, and files nothing as a user's", () => {
+    first.flushCounters();
     const before = world.metrics.value("llm_breaker.gpu.outcome.failure");
     world.onHttpCall = (call) => {
       meterProbe(first, call);
@@ -99,6 +100,7 @@ describe("the probe of a backend that was open", () => {
     assert.deepEqual(JSON.parse(probe.body.toString()).max_tokens, 1);
     first.vm.answerHttpCall(probe, jsonHead, completion);
     assert.equal(state(), "HALF_OPEN");
+    first.flushCounters();
     assert.equal(world.metrics.value("llm_breaker.gpu.outcome.failure"), before);
     assert.equal(first.vm.liveContexts, 3);
   });

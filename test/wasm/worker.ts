@@ -67,6 +67,11 @@ export class Worker {
     this.meter = start("meter", "");
   }
 
+  /** A tick of the admit's root does nothing but hand the counts since the last one to the host. */
+  flushCounters(): void {
+    this.vm.tick(this.admit);
+  }
+
   newScope(): RequestScope {
     const metadata = { filter_metadata: { "llm.breaker": { chain: "chat" } } };
     return new RequestScope({ xds: { route_metadata: metadata, route_name: "chat" } });
