@@ -66,6 +66,7 @@ export function onRequestHeaders(): Action {
   }
   const backend = unchecked(chain.tiers[request.tier]);
   increment(backend.metrics.permitted);
+  request.heldMs = <u32>min<u64>(now - request.startMs, u32.MAX_VALUE);
   writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
   saveRequest(request);
   clearRouteCache();

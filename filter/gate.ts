@@ -93,6 +93,7 @@ export function onRequestEnd(slot: GateSlot, policy: Policy, size: i32): Action 
   }
   if (slot.contentLength < 0) slot.contentLength = size;
   const now = nowMs();
+  request.heldMs = <u32>min<u64>(now - request.startMs, u32.MAX_VALUE);
   if (now >= request.startMs + STALE_CHOICE_MS) {
     // The body took its time, and states change. But a request is drawn once, or the ramp's percentage would not hold.
     const drawn = slot.drawnTier;
@@ -209,7 +210,7 @@ function outputTokens(maxTokens: i32, n: i32): i32 {
 }
 
 /** The request is over, whatever ended it: a permit that no attempt gave back is given back here. */
-export function onLog(slot: GateSlot, policy: Policy): void {
+export function onDone(slot: GateSlot, policy: Policy): void {
   if (!slot.mayHoldPermit) return;
   slot.mayHoldPermit = false;
   const request = requestOf(slot);

@@ -5,7 +5,6 @@ export {
   proxy_abi_version_0_2_1,
   proxy_on_configure,
   proxy_on_context_create,
-  proxy_on_delete,
   proxy_on_done,
   proxy_on_http_call_response,
   proxy_on_request_headers,

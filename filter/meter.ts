@@ -14,12 +14,13 @@ import { Action } from "./host/stream";
 import { decimal, decimalLength, Text } from "./host/text";
 import { completeOutcome, errorOutcome, errorStatusOutcome, isBadStatus } from "./meter/answer";
 import { file, nameNext, nameStop } from "./meter/conclude";
+import { recentMs } from "./meter/recent";
 import * as head from "./meter/response-headers";
 import { Content, readResponseHeaders } from "./meter/response-headers";
 import * as slots from "./meter/slot";
 import { answerOf, backendOf, chainOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./meter/slot";
 import { startAttempt } from "./meter/start";
-import { isTimedOut, recentMs } from "./meter/timers";
+import { isTimedOut } from "./meter/timers";
 import * as names from "./names";
 import { Commit } from "./policy/policy";
 
@@ -35,9 +36,8 @@ const BAD_GATEWAY = Text.of("502");
 const VIA_UPSTREAM = Text.of("via_upstream");
 const TOO_LARGE = Text.of("response_payload_too_large");
 
-/** @param backend the alias from the plugin's own configuration, or null: then the cluster's metadata has it */
-export function onRequestHeaders(slot: MeterSlot, backend: Text | null): void {
-  startAttempt(slot, backend);
+export function onRequestHeaders(slot: MeterSlot): void {
+  startAttempt(slot);
 }
 
 export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
@@ -228,9 +228,16 @@ function decorate(slot: MeterSlot): void {
   if (value !== 0) addHeader(HeaderMap.RESPONSE, names.HEADER_ATTEMPTS, value, decimalLength());
 }
 
-/** The attempt is over. What has not been judged by now ended badly, or was nobody's fault; Envoy's details tell. */
+/** The attempt is over, and its slot with it. */
 export function onDone(slot: MeterSlot): void {
-  if (slot.phase === Phase.DONE || slot.origin !== Origin.USER) return;
+  if (slot.phase !== Phase.DONE && slot.origin === Origin.USER) judgeEnd(slot);
+  slots.unlinkAttempt(slot);
+  // Its policy may be forgotten now.
+  if (slot.policy !== 0) slots.policyOf(slot).uses--;
+}
+
+/** What has not been judged by now ended badly, or was nobody's fault; Envoy's details tell. */
+function judgeEnd(slot: MeterSlot): void {
   const phase = slot.phase;
   const hasDetails = readProperty(names.PROPERTY_CODE_DETAILS);
   const details = resultPtr();
@@ -252,10 +259,4 @@ function wasNeverSent(): bool {
 
 function hasText(path: Text): bool {
   return readProperty(path) && resultSize() > 0;
-}
-
-/** The slot's last use: its policy may be forgotten now. */
-export function onDelete(slot: MeterSlot): void {
-  slots.unlinkAttempt(slot);
-  if (slot.policy !== 0) slots.policyOf(slot).uses--;
 }

@@ -15,6 +15,8 @@ export class RequestRecord {
   policyHash: u64;
   /** Monotonic milliseconds at which the gate saw the request. */
   startMs: u64;
+  /** How long the gate held the request for its body: with `startMs` the start of the first attempt. */
+  heldMs: u32;
   /** The backend's generation when tier `tier` was admitted. */
   generation: u32;
   /** Half-open permit held on tier `permitTier`; 0 = none. */

@@ -27,8 +27,6 @@ export class Root {
   position: Position = Position.UNKNOWN;
   policy: Policy | null = null;
   policyKey: Text | null = null;
-  /** The one backend a meter serves, when its configuration says so: spares each attempt the look at the cluster's metadata. */
-  backend: Text | null = null;
 
   constructor(readonly id: u32) {}
 }
@@ -71,23 +69,17 @@ export function configure(root: Root, size: i32): bool {
     return false;
   }
   tickEvery(TICK_MS);
-  const isRead = size > 0 && readBuffer(Buffer.PLUGIN_CONFIGURATION, 0, size);
-  if (root.position === Position.METER && isRead) root.backend = readAlias(resultPtr(), resultSize());
-  return root.position !== Position.GATE || configureGate(root, isRead);
+  return root.position !== Position.GATE || configureGate(root, size);
 }
 
-function configureGate(root: Root, isRead: bool): bool {
+function configureGate(root: Root, size: i32): bool {
+  const isRead = size > 0 && readBuffer(Buffer.PLUGIN_CONFIGURATION, 0, size);
   const policy = publishPolicy(isRead ? resultPtr() : 0, isRead ? resultSize() : 0);
   if (!policy) return false;
   root.policy = policy;
   root.policyKey = policyKey(policy.name);
   createNonce();
   return true;
-}
-
-function readAlias(ptr: usize, size: i32): Text {
-  noteGarbage();
-  return Text.of(String.UTF8.decodeUnsafe(ptr, size));
 }
 
 function positionOf(): Position {

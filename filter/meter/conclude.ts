@@ -8,6 +8,7 @@ import * as names from "../names";
 import { BackendMetrics } from "../policy/policy";
 import { fileOutcome } from "../records";
 import { saveRequest } from "../request-record";
+import { recentMs } from "./recent";
 import { backendOf, chainOf, MeterSlot, Origin, Phase, policyOf, requestOf } from "./slot";
 
 /** Files the outcome; only the first call of an attempt counts. A probe's verdict is its sender's to file. */
@@ -17,7 +18,10 @@ export function file(slot: MeterSlot, outcome: i32): void {
   if (slot.origin !== Origin.USER) return;
   const backend = backendOf(slot);
   count(backend.metrics, outcome);
-  fileOutcome(backend, nowMs(), slot.generation, slot.permit, outcome);
+  // A success in Closed moves no deadline, and its bucket is a second wide: the last tick's time will do.
+  const isPlain = outcome === Outcome.SUCCESS && slot.permit === 0;
+  const now = isPlain ? max(recentMs(), slot.startMs) : nowMs();
+  fileOutcome(backend, now, slot.generation, slot.permit, outcome);
 }
 
 function count(metrics: BackendMetrics, outcome: i32): void {

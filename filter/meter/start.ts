@@ -54,18 +54,15 @@ let pathLength: i32 = 0;
 let aliasPtr: usize = 0;
 let aliasLength: i32 = 0;
 
-export function startAttempt(slot: MeterSlot, only: Text | null): void {
-  slot.startMs = nowMs();
+export function startAttempt(slot: MeterSlot): void {
   slot.tier = NO_TIER;
-  if (only) {
-    hostLength = 0;
-    pathLength = 0;
-    aliasPtr = only.ptr;
-    aliasLength = only.length;
-  } else slot.hasOwnCredentials = readCluster();
+  slot.hasOwnCredentials = readCluster();
   const request = requestOf(slot);
-  if (loadRequest(request)) bindUser(slot);
-  else bindProbe(slot);
+  if (loadRequest(request)) {
+    // A first attempt starts when the gate lets go: its clock was read there.
+    slot.startMs = request.failedAttempts === 0 ? request.startMs + request.heldMs : nowMs();
+    bindUser(slot);
+  } else bindProbe(slot);
   if (slot.origin === Origin.USER && request.failedAttempts > 0) restoreOriginal();
   rewriteHead(slot);
   if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);

@@ -8,6 +8,7 @@ import * as names from "../names";
 import { Commit } from "../policy/policy";
 import { renewPermit } from "../records";
 import { file, nameNext, nameStop } from "./conclude";
+import { noteTick } from "./recent";
 import {
   answerOf,
   backendOf,
@@ -28,18 +29,10 @@ const BUFFERED_BYTES: i32 = 1 << 20;
 
 const GATEWAY_TIMEOUT = Text.of("504");
 
-let walkedMs: u64 = 0;
-
-/** The time of the last tick: exact enough for limits of seconds, and free. */
-export function recentMs(): u64 {
-  return walkedMs;
-}
-
 /** Walks the live attempts of this VM. Several roots may tick; one walk a period is enough. */
 export function onTick(root: u32): void {
   const now = nowMs();
-  if (now - walkedMs < TICK_MS / 2) return;
-  walkedMs = now;
+  if (!noteTick(now, TICK_MS / 2)) return;
   let at = firstAttempt();
   let hasActed = false;
   while (at !== 0) {

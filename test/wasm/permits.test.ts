@@ -61,7 +61,7 @@ describe("HO-3: a permit comes back whatever ends its request", () => {
     assert.equal(nextCluster(), "gpu");
   });
 
-  test("when the caller leaves: the gate's log comes before the meter's end", () => {
+  test("when the caller leaves: the gate's end may come before the meter's", () => {
     const { scope, headers, gate } = openCanary();
     const meter = worker.openMeter(scope, "gpu");
     meter.requestHeaders(headers, true);
@@ -69,14 +69,12 @@ describe("HO-3: a permit comes back whatever ends its request", () => {
       ...meter.context.properties,
       response: { code_details: "downstream_remote_disconnect" },
     };
-    worker.vm.call(gate.context, "proxy_on_log");
+    gate.endDownstream();
     assert.equal(permits(), 0);
     const second = openCanary();
     meter.endUpstream();
     assert.equal(permits(), 1, "the late end of the first must not free the second's permit");
     second.gate.endDownstream();
-    worker.vm.call(gate.context, "proxy_on_done");
-    worker.vm.removeContext(gate.context);
     assert.equal(permits(), 0);
     assert.equal(readRecord(world, "gpu").state, "HALF_OPEN");
   });
