@@ -8,7 +8,7 @@ const usage = `Usage: npm run bench -- [options]
   --json             one line of JSON on stdout instead of indented JSON
   --requests N       in each cell, over all blocks (default 36000)
   --blocks N         turns, each measuring every cell once (default 9)
-  --module FILE      another build of the filter (default build/llm-breaker.wasm)`;
+  --modules FOLDER   another build of the filter (default build)`;
 
 const liveStreams = 5000;
 const benches = ["chain"];
@@ -24,14 +24,14 @@ async function main(): Promise<void> {
       json: { type: "boolean", default: false },
       requests: { type: "string", default: "36000" },
       blocks: { type: "string", default: "9" },
-      module: { type: "string", default: join(findRepoRoot(), "build", "llm-breaker.wasm") },
+      modules: { type: "string", default: join(findRepoRoot(), "build") },
     },
   });
   if (!benches.includes(values.only)) {
     throw new UsageError(`--only must be one of ${benches.join(", ")}, got ${values.only}`);
   }
   const result = await measureChain({
-    moduleFile: values.module,
+    modules: values.modules,
     requests: whole("requests", values.requests),
     blocks: whole("blocks", values.blocks),
     liveStreams,

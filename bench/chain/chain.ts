@@ -23,7 +23,8 @@ import { measureShares } from "./shares.js";
 import { judge } from "./targets.js";
 
 export interface ChainSettings {
-  readonly moduleFile: string;
+  /** Folder of the filter's modules. */
+  readonly modules: string;
   /** In each cell, over all blocks. */
   readonly requests: number;
   readonly blocks: number;
@@ -46,17 +47,17 @@ const answeredByGpu = { status: 200, head: "x-llm-breaker-backend: gpu" };
 
 export async function measureChain(settings: ChainSettings): Promise<object> {
   const { say } = settings;
-  const fleet = await Fleet.start(settings.moduleFile);
+  const fleet = await Fleet.start(settings.modules);
   const streams = new LiveStreams();
   try {
-    const bare = await fleet.addEnvoy(withoutFilters(shipped("minimal.yaml", fleet.moduleFile)));
-    const minimal = await fleet.addEnvoy(shipped("minimal.yaml", fleet.moduleFile));
-    const full = await fleet.addEnvoy(shipped("full.yaml", fleet.moduleFile));
-    const live = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.moduleFile), withPatience));
-    const open = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.moduleFile), withLongWait));
+    const bare = await fleet.addEnvoy(withoutFilters(shipped("minimal.yaml", fleet.folder)));
+    const minimal = await fleet.addEnvoy(shipped("minimal.yaml", fleet.folder));
+    const full = await fleet.addEnvoy(shipped("full.yaml", fleet.folder));
+    const live = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.folder), withPatience));
+    const open = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.folder), withLongWait));
     const refusal = await openAll(open);
     const direct = await fleet.addEnvoy(
-      answeringItself(withoutFilters(shipped("full.yaml", fleet.moduleFile)), refusal),
+      answeringItself(withoutFilters(shipped("full.yaml", fleet.folder)), refusal),
     );
     say(`opening ${settings.liveStreams} live streams`);
     await streams.open(live.port(clients), holdRequest, settings.liveStreams);
@@ -73,7 +74,7 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
     const refused = { status: refusal.status, head: "x-llm-breaker-reason: exhausted" };
     const cells = {
       bare: new Cell("bare", bare.pid, load(bare, tinyRequest, answered)),
-      minimal: new Cell("minimal", minimal.pid, load(minimal, tinyRequest, answeredByGpu)),
+      minimal: new Cell("minimal", minimal.pid, load(minimal, tinyRequest, answered)),
       full: new Cell("full", full.pid, load(full, tinyRequest, answeredByGpu)),
       live: new Cell("live", live.pid, load(live, tinyRequest, answeredByGpu), () => idleShare),
       bare20kB: new Cell("bare20kB", bare.pid, load(bare, largeRequest, answered)),
@@ -106,6 +107,7 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
       }
     }
     await checkServedBy(full, cells.full.requests + cells.full20kB.requests);
+    await checkJudged(minimal, cells.minimal.requests);
 
     const figures = {
       bareUs: figure(cells.bare.blocks),
@@ -120,7 +122,7 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
     const shares = (): Promise<Record<string, number>> => {
       say("a target is missed: measuring where the time goes");
       return measureShares({
-        full: () => shipped("full.yaml", fleet.moduleFile),
+        full: () => shipped("full.yaml", fleet.folder),
         addEnvoy: (config) => fleet.addEnvoy(config),
         load: (envoy) => load(envoy, tinyRequest, answered),
       });
@@ -186,4 +188,10 @@ async function checkServedBy(envoy: RunningEnvoy, requests: number): Promise<voi
     const seen = totals.get(`cluster.${name}.upstream_rq_total`);
     if (seen !== count) throw new Error(`backend ${name} got ${seen} requests instead of ${count}`);
   }
+}
+
+/** minimal.yaml tells callers nothing: that the breaker judged their answers is seen by its own count. */
+async function checkJudged(envoy: RunningEnvoy, requests: number): Promise<void> {
+  const judged = await envoy.stat("wasmcustom.llm_breaker.gpu.outcome.success");
+  if (judged !== requests) throw new Error(`minimal.yaml judged ${judged} of ${requests} answers`);
 }

@@ -11,11 +11,12 @@ export interface DirectAnswer {
   readonly body: string;
 }
 
-/** A shipped file with the module at another path: a copy that no build replaces while the bench runs. */
-export function shipped(file: string, moduleFile: string): EnvoyConfig {
+/** A shipped file with the filter's modules taken from another folder. */
+export function shipped(file: string, modules: string): EnvoyConfig {
   const config = readEnvoyConfig(join(findRepoRoot(), "envoy", file));
-  for (const node of nodesOf(config))
-    if (node.filename === "build/llm-breaker.wasm") node.filename = moduleFile;
+  for (const node of nodesOf(config)) {
+    if (typeof node.filename === "string") node.filename = node.filename.replace(/^build\b/, modules);
+  }
   return config;
 }
 

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningEnvoy, startEnvoy } from "../../test/support/envoy.js";
@@ -11,25 +11,25 @@ const upstreamPorts = [9101, 9102, 9103, 9003];
 
 /** The processes of a measurement: an Envoy for each configuration. */
 export class Fleet {
-  readonly moduleFile: string;
-  readonly #folder: string;
+  /** Copies of the filter's modules, which no build replaces while the bench runs. */
+  readonly folder: string;
   readonly #upstreamPort: number;
   readonly upstream: Upstream;
   readonly #envoys: RunningEnvoy[] = [];
 
-  private constructor(folder: string, moduleFile: string, upstreamPort: number, upstream: Upstream) {
-    this.#folder = folder;
-    this.moduleFile = moduleFile;
+  private constructor(folder: string, upstreamPort: number, upstream: Upstream) {
+    this.folder = folder;
     this.#upstreamPort = upstreamPort;
     this.upstream = upstream;
   }
 
-  static async start(moduleFile: string): Promise<Fleet> {
+  static async start(modules: string): Promise<Fleet> {
     const folder = mkdtempSync(join(tmpdir(), "llm-breaker-bench-"));
-    const copy = join(folder, "llm-breaker.wasm");
-    copyFileSync(moduleFile, copy);
+    for (const name of readdirSync(modules)) {
+      if (name.endsWith(".wasm")) copyFileSync(join(modules, name), join(folder, name));
+    }
     const port = await freePort();
-    return new Fleet(folder, copy, port, await Upstream.listen(port));
+    return new Fleet(folder, port, await Upstream.listen(port));
   }
 
   async addEnvoy(config: EnvoyConfig): Promise<RunningEnvoy> {
@@ -42,6 +42,6 @@ export class Fleet {
   async stop(): Promise<void> {
     for (const envoy of this.#envoys) await envoy.stop();
     this.upstream.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }

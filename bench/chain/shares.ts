@@ -28,8 +28,9 @@ export async function measureShares(settings: ShareSettings): Promise<Record<str
     allFilters: unmatchedTo(withoutFilters(full()), "gpu"),
     countInItsMatcher: withoutFilters(full(), "llm.breaker.count"),
     admit: withoutFilters(full(), "llm.breaker.admit"),
-    peek: withPolicy(full(), (policy) => {
+    peekAndHold: withPolicy(full(), (policy) => {
       policy.chains.chat.peek = false;
+      policy.chains.chat.maxAttempts = 1;
     }),
     answerHeaders: withPolicy(full(), (policy) => {
       policy.chains.chat.answerHeaders = false;
