@@ -1,6 +1,7 @@
 // Which tier may answer: asked by the gate for a new request and by admit once a canary's size is known.
 import { isCanaryDrawn, Permission, permission, remainingWaitMs } from "./breaker/breaker";
 import { BackendRecord } from "./breaker/record";
+import { State } from "./breaker/state";
 import { isServiceUp } from "./heartbeat";
 import { random32 } from "./host/clock";
 import { increment } from "./host/metrics";
@@ -28,6 +29,11 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
   shortestWaitMs = u64.MAX_VALUE;
   for (let i = 0; i < chain.tiers.length; i++) {
     const backend = unchecked(chain.tiers[i]);
+    if (now < backend.refusedUntilMs) {
+      increment(backend.metrics.refused);
+      shortestWaitMs = min<u64>(shortestWaitMs, backend.refusedUntilMs - now);
+      continue;
+    }
     if (!isServed(policy, backend)) continue;
     const ptr = readRecord(backend, now);
     if (ptr === 0) continue;
@@ -43,6 +49,7 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
       continue;
     }
     increment(backend.metrics.refused);
+    if (record.state === State.OPEN) backend.refusedUntilMs = record.openUntilMs;
     shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, now));
     if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0 || chosenTier >= 0) continue;
     if (isCanaryDrawn(record, backend.breaker, now, random32())) drawnTier = i;

@@ -103,7 +103,7 @@ export function onResponseBody(slot: MeterSlot, size: i32, isEnd: bool): Action 
   if (slot.phase === Phase.HOLDING) return onHeldBody(slot, size, isEnd);
   if (slot.phase !== Phase.PASSING) return Action.CONTINUE;
   slot.lastByteMs = recentMs();
-  slot.passedBytes += size;
+  slot.passedBytes = min(slot.passedBytes, i32.MAX_VALUE - size) + size;
   if (slot.reading !== Reading.NONE) read(slot, 0, size);
   if (isEnd) onAnswerEnd(slot);
   return Action.CONTINUE;

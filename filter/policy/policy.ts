@@ -65,6 +65,11 @@ export class Backend {
   probe: Probe = new Probe();
   canary: Canary = new Canary();
   metrics: BackendMetrics = new BackendMetrics();
+  /**
+   * Until then the backend is known to be Open: an opening ends by its probe, and no probe is sent before the wait is over.
+   * Spares a refusal the look at shared data. Monotonic milliseconds; this VM's own knowledge.
+   */
+  refusedUntilMs: u64 = 0;
   /** Tokens of prompt and answer the model can hold; 0 = not known. */
   contextWindow: i32 = 0;
   /** True when a request makes no sense there before its body was rewritten. */
