@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { findRepoRoot } from "../extproc/root.js";
 import { createScreen, type Screen } from "./story/screen.js";
@@ -43,6 +43,11 @@ function parseCommand(args: readonly string[]): Command {
     if (Number.isSafeInteger(value) && value >= least) return value;
     throw new UsageError(`--${name} must be a whole number of at least ${least}, got ${text}`);
   };
+  if (values.json !== undefined && !existsSync(dirname(resolve(values.json)))) {
+    throw new UsageError(`--json: cannot write ${values.json}, there is no such folder`);
+  }
+  const isReal = values.real || values["real-stop"];
+  if (isReal && values.quick) throw new UsageError("--quick does not go with --real");
   const repoRoot = findRepoRoot();
   return {
     repoRoot,
@@ -101,8 +106,9 @@ async function main(): Promise<number> {
   }
   try {
     const result = await tellStory(command, screen, stopping.signal);
+    const holds = report(screen, result, "gpu");
     if (command.jsonFile !== undefined) writeFileSync(command.jsonFile, toJson(command, result));
-    return report(screen, result, "gpu") ? 0 : 1;
+    return holds ? 0 : 1;
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
     console.error(

@@ -9,12 +9,12 @@ import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs, secret64 } from "./host/clock";
 import { HeaderMap, readHeader } from "./host/headers";
 import { httpCall } from "./host/http-call";
-import { noteGarbage } from "./host/log";
+import { Level, log, noteGarbage } from "./host/log";
 import { increment } from "./host/metrics";
 import { finishPairs, pairsSize, putPair, putText, startPairs } from "./host/pairs-writer";
 import { resultPtr, resultSize } from "./host/result";
 import { createShared, readShared } from "./host/shared-data";
-import { Text } from "./host/text";
+import { parseDecimal, Text } from "./host/text";
 import * as names from "./names";
 import { Backend, Policy } from "./policy/policy";
 import { abandonProbe, acquireProbe, fileProbe, readRecord } from "./records";
@@ -70,13 +70,23 @@ function isDue(record: BackendRecord, now: u64): bool {
 function probe(backend: Backend, now: u64): void {
   const owner = secret64();
   if (!acquireProbe(backend, now, owner)) return;
-  increment(backend.metrics.probes);
   const token = sendProbe(backend);
   if (token === 0) {
-    // No host, or the cluster's limits are reached: nobody's verdict.
+    // No such cluster, no host, or its limits are reached: nobody's verdict.
+    log(
+      Level.WARN,
+      "llm.breaker: no probe could be sent to backend " +
+        backend.alias +
+        ": is there a cluster named " +
+        backend.cluster.toString() +
+        "? backends." +
+        backend.alias +
+        ".cluster of the policy must name it",
+    );
     abandonProbe(backend, nowMs(), owner);
     return;
   }
+  increment(backend.metrics.probes);
   pending.push(new PendingProbe(token, backend, owner));
   noteGarbage();
 }
@@ -102,16 +112,24 @@ export function onProbeAnswer(token: u32, headerCount: u32, bodySize: i32): bool
     if (probe.token !== token) continue;
     pending.splice(i, 1);
     noteGarbage();
-    const isWell = headerCount > 0 && isSuccess() && isAnswer(probe.backend, bodySize);
+    const status = headerCount > 0 ? readStatus() : 0;
+    const isWell = status >= 200 && status < 300 && isAnswer(probe.backend, bodySize);
+    if (!isWell)
+      log(Level.WARN, "llm.breaker: " + probe.backend.alias + " answered its probe with " + told(status));
     fileProbe(probe.backend, nowMs(), probe.owner, isWell);
     return true;
   }
   return false;
 }
 
-function isSuccess(): bool {
-  if (!readHeader(HeaderMap.CALL_RESPONSE, names.STATUS)) return false;
-  return resultSize() === 3 && load<u8>(resultPtr()) === 0x32;
+function readStatus(): i32 {
+  if (!readHeader(HeaderMap.CALL_RESPONSE, names.STATUS)) return 0;
+  return <i32>parseDecimal(resultPtr(), resultSize());
+}
+
+function told(status: i32): string {
+  if (status === 0) return "nothing";
+  return "status " + status.toString() + (status < 300 ? ", but an error or no token inside" : "");
 }
 
 /** A completion needs a token or a finish reason; any other path only no error. */

@@ -1,4 +1,5 @@
 // The answers the breaker writes itself: always JSON, always with a reason, never a bare status.
+import { Level, log } from "./host/log";
 import { finishPairs, pairsSize, putPair, putText, startPairs } from "./host/pairs-writer";
 import { sendReply } from "./host/stream";
 import { decimal, decimalLength, Text } from "./host/text";
@@ -24,7 +25,11 @@ export function replyExhausted(chain: Chain, waitMs: u64): void {
   reply(chain.exhaustedStatus, EXHAUSTED_DETAILS, chain.exhaustedBody);
 }
 
+let hasToldOfChain: bool = false;
+
 export function replyUnknownChain(): void {
+  if (!hasToldOfChain) log(Level.ERROR, "llm.breaker: a route names a chain that the policy does not have");
+  hasToldOfChain = true;
   startPairs();
   putText(CONTENT_TYPE, APPLICATION_JSON);
   putText(HEADER_REASON, UNKNOWN_CHAIN);

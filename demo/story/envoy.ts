@@ -3,6 +3,9 @@ import { pathToFileURL } from "node:url";
 import { type Child, startChild, waitUntilReady } from "./children.js";
 import { parseTransition, type Transition } from "./transitions.js";
 
+/** The first with `refresh_cluster_on_retry`. */
+const FAILOVER_SINCE = "1.39.0";
+
 export interface EnvoySettings {
   readonly binary: string;
   readonly repoRoot: string;
@@ -20,8 +23,15 @@ export interface EnvoySettings {
  */
 export async function findEnvoy(repoRoot: string): Promise<string> {
   const script = pathToFileURL(join(repoRoot, "envoy", "get-envoy.mjs")).href;
-  const { envoyBinary } = (await import(script)) as typeof import("../../envoy/get-envoy.mjs");
-  return envoyBinary();
+  const { envoyBinary, EnvoyUnavailableError, isOlder, versionOf } = (await import(
+    script
+  )) as typeof import("../../envoy/get-envoy.mjs");
+  const binary = await envoyBinary();
+  const version = versionOf(binary) ?? "0";
+  if (!isOlder(version, FAILOVER_SINCE)) return binary;
+  throw new EnvoyUnavailableError(
+    `The demo fails requests over in flight, which needs Envoy ${FAILOVER_SINCE} or newer; ${binary} is ${version}. Unset ENVOY_BIN to fetch one.`,
+  );
 }
 
 /** Starts Envoy from the repository's root, as the YAML's relative paths want it, and waits until it serves. */

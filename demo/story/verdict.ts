@@ -61,7 +61,7 @@ export function judgeStory(checks: Checks): Check[] {
     check(
       "no caller's credential reached the public API",
       checks.leakedCredentials === 0,
-      checks.leakedCredentials,
+      `${checks.leakedCredentials} in its ${clusters.find(({ cluster }) => cluster === "public")?.fleet ?? 0} requests`,
     ),
     ...clusters.map(({ cluster, envoy, fleet }) =>
       check(

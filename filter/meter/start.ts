@@ -12,6 +12,7 @@ import {
   setHeader,
   setHeaderAt,
 } from "../host/headers";
+import { Level, log } from "../host/log";
 import { readProperty } from "../host/properties";
 import { resultPtr, resultSize } from "../host/result";
 import { readShared } from "../host/shared-data";
@@ -119,6 +120,22 @@ function bindUser(slot: MeterSlot): void {
     if (request.permitTier === slot.tier && request.failedAttempts === 0) slot.permit = request.permit;
     return;
   }
+  warnOnce(
+    "cluster metadata llm.breaker.backend",
+    "is no backend of the request's chain: its answers are not judged",
+  );
+}
+
+let hasWarned: bool = false;
+
+/** A set-up fault that would be repeated for each request is told once a VM. */
+function warnOnce(what: string, why: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  log(
+    Level.ERROR,
+    "llm.breaker: " + what + ' "' + String.UTF8.decodeUnsafe(aliasPtr, aliasLength) + '" ' + why,
+  );
 }
 
 /** A request without the gate's mark is a probe when it knows this process's nonce. */
