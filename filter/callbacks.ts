@@ -126,9 +126,9 @@ export function proxy_on_response_trailers(id: u32, _count: u32): Action {
   const at = findSlot(id);
   if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
   const top = mark();
-  meter.onResponseTrailers(changetype<MeterSlot>(at));
+  const action = meter.onResponseTrailers(changetype<MeterSlot>(at));
   release(top);
-  return Action.CONTINUE;
+  return action;
 }
 
 /**

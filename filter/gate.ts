@@ -54,6 +54,7 @@ export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): A
   readRequestHeaders(chain.holds);
   request.isHead = headers.isHead;
   request.acceptsCoding = headers.acceptsCoding;
+  request.isChat = headers.isChat;
   slot.contentLength = headers.contentLength;
   slot.isCoded = headers.isCoded;
   take(slot);
@@ -202,9 +203,9 @@ function limitFirstToken(chain: Chain, request: RequestRecord): void {
   if (value !== 0) setHeader(HeaderMap.REQUEST, names.PER_TRY_TIMEOUT, value, decimalLength());
 }
 
-/** n answers of at most maxTokens each; unlimited (-1) stays unlimited. */
+/** n answers of at most maxTokens each. Unlimited (-1) stays so for one answer; several unlimited ones are too many. */
 function outputTokens(maxTokens: i32, n: i32): i32 {
-  if (maxTokens < 0) return UNKNOWN;
+  if (maxTokens < 0) return n > 1 ? i32.MAX_VALUE : UNKNOWN;
   const all = <i64>maxTokens * max(n, 1);
   return all > i32.MAX_VALUE ? i32.MAX_VALUE : <i32>all;
 }

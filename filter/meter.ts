@@ -10,7 +10,7 @@ import { addHeader, HeaderMap, removeHeader, setHeader } from "./host/headers";
 import { increment } from "./host/metrics";
 import { readProperty } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
-import { Action } from "./host/stream";
+import { Action, closeResponse } from "./host/stream";
 import { decimal, decimalLength, Text } from "./host/text";
 import { completeOutcome, errorOutcome, errorStatusOutcome, isBadStatus } from "./meter/answer";
 import { file, nameNext, nameStop } from "./meter/conclude";
@@ -70,7 +70,7 @@ function startReading(slot: MeterSlot): Action {
   const chain = chainOf(slot);
   let reading = Reading.NONE;
   if (!head.isCoded && head.status === 200) {
-    if (head.content === Content.EVENTS) reading = Reading.EVENTS;
+    if (head.content === Content.EVENTS && requestOf(slot).isChat) reading = Reading.EVENTS;
     else if (head.content === Content.JSON && head.contentLength <= chain.holdLimit) reading = Reading.JSON;
   }
   if (reading === Reading.EVENTS) startTokenClock(slot);
@@ -105,8 +105,7 @@ export function onResponseBody(slot: MeterSlot, size: i32, isEnd: bool): Action 
   slot.lastByteMs = recentMs();
   slot.passedBytes = min(slot.passedBytes, i32.MAX_VALUE - size) + size;
   if (slot.reading !== Reading.NONE) read(slot, 0, size);
-  if (isEnd) onAnswerEnd(slot);
-  return Action.CONTINUE;
+  return isEnd ? onAnswerEnd(slot) : Action.CONTINUE;
 }
 
 /** While held the buffer grows: read what is new, then decide whether to let go. */
@@ -130,8 +129,9 @@ function onHeldBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
 }
 
 /** Trailers end an answer without an end of stream in any body callback. */
-export function onResponseTrailers(slot: MeterSlot): void {
-  if (slot.phase === Phase.HOLDING || slot.phase === Phase.PASSING) onAnswerEnd(slot);
+export function onResponseTrailers(slot: MeterSlot): Action {
+  const isOpen = slot.phase === Phase.HOLDING || slot.phase === Phase.PASSING;
+  return isOpen ? onAnswerEnd(slot) : Action.CONTINUE;
 }
 
 function onAnswerEnd(slot: MeterSlot): Action {
@@ -142,7 +142,11 @@ function onAnswerEnd(slot: MeterSlot): Action {
   if (slot.phase === Phase.HOLDING && outcome !== Outcome.SUCCESS) return concludeBroken(slot, outcome);
   if (slot.phase === Phase.HOLDING) decorate(slot);
   file(slot, outcome);
-  return Action.CONTINUE;
+  if (outcome === Outcome.SUCCESS || slot.reading !== Reading.EVENTS || answer.errorSeen)
+    return Action.CONTINUE;
+  // The stream stopped in the middle, but ended like a whole one: the client must not take it for that.
+  closeResponse();
+  return Action.PAUSE;
 }
 
 function read(slot: MeterSlot, from: i32, to: i32): void {
@@ -177,9 +181,8 @@ function concludeError(slot: MeterSlot): Action {
   const isPatient = outcome === Outcome.BACKPRESSURE && isShortWait(slot);
   file(slot, outcome);
   if (nameNext(slot, isPatient || outcome === Outcome.FAILURE)) {
-    // On the way to another tier Retry-After would make Envoy wait before it.
-    if (!isPatient) removeHeader(HeaderMap.RESPONSE, names.RETRY_AFTER);
-    askForRetry();
+    if (isPatient) waitAndRetry();
+    else askForRetry();
   } else {
     decorate(slot);
   }
@@ -215,7 +218,13 @@ function concludeRefusal(slot: MeterSlot): Action {
   return Action.CONTINUE;
 }
 
+/** On the way to another tier Retry-After would make Envoy wait before it. */
 function askForRetry(): void {
+  removeHeader(HeaderMap.RESPONSE, names.RETRY_AFTER);
+  waitAndRetry();
+}
+
+function waitAndRetry(): void {
   setHeader(HeaderMap.RESPONSE, names.HEADER_RETRY, names.ONE.ptr, names.ONE.length);
 }
 

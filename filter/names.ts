@@ -36,8 +36,16 @@ export const AUTHORIZATION = Text.of("authorization");
 export const X_API_KEY = Text.of("x-api-key");
 export const API_KEY = Text.of("api-key");
 export const COOKIE = Text.of("cookie");
+export const PROXY_AUTHORIZATION = Text.of("proxy-authorization");
+export const GOOGLE_KEY = Text.of("x-goog-api-key");
+export const GOOGLE_PROJECT = Text.of("x-goog-user-project");
+export const AZURE_KEY = Text.of("ocp-apim-subscription-key");
+export const AWS_TOKEN = Text.of("x-amz-security-token");
+export const AUTH_TOKEN = Text.of("x-auth-token");
+export const COMPLETIONS = Text.of("/completions");
 export const OPENAI_PREFIX = Text.of("openai-");
 export const ENVOY_PREFIX = Text.of("x-envoy-");
+export const RATE_LIMITED = Text.of("x-envoy-ratelimited");
 export const PER_TRY_TIMEOUT = Text.of("x-envoy-upstream-rq-per-try-timeout-ms");
 
 export const POST = Text.of("POST");

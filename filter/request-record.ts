@@ -36,6 +36,8 @@ export class RequestRecord {
   stream: i8;
   /** A HEAD request: its answer has no body. */
   isHead: bool;
+  /** A chat or completion, whose answers' events are understood. */
+  isChat: bool;
   /** The caller takes compressed answers, which could not be read. */
   acceptsCoding: bool;
   nameLength: u8;

@@ -5,6 +5,7 @@ import { writeFilterState } from "../host/properties";
 import { parseDecimal, Text } from "../host/text";
 import * as names from "../names";
 import { UNKNOWN } from "../request-record";
+import { isSecret } from "../secrets";
 
 const pairs: Pairs = new Pairs();
 
@@ -23,6 +24,7 @@ const HARMLESS: Text[] = [
 export let isPost: bool = false;
 export let isHead: bool = false;
 export let acceptsCoding: bool = false;
+export let isChat: bool = false;
 export let isCoded: bool = false;
 export let contentLength: i32 = UNKNOWN;
 
@@ -31,6 +33,7 @@ export function readRequestHeaders(saves: bool): void {
   isPost = false;
   isHead = false;
   acceptsCoding = false;
+  isChat = false;
   isCoded = false;
   contentLength = UNKNOWN;
   if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
@@ -65,7 +68,9 @@ function note(name: usize, length: i32): bool {
         isHead = names.HEAD.equals(pairs.value, pairs.valueLength);
         return false;
       }
-      return names.PATH.equals(name, length) || names.AUTHORITY.equals(name, length);
+      if (!names.PATH.equals(name, length)) return names.AUTHORITY.equals(name, length);
+      isChat = names.COMPLETIONS.endsBytes(pairs.value, lengthBeforeQuery(pairs.value, pairs.valueLength));
+      return true;
     case 0x61: // "a"
       if (names.ACCEPT_ENCODING.equals(name, length)) {
         acceptsCoding = !names.IDENTITY.equals(pairs.value, pairs.valueLength);
@@ -75,12 +80,19 @@ function note(name: usize, length: i32): bool {
     case 0x63: // "c"
       return noteContent(name, length) || names.COOKIE.equals(name, length);
     case 0x6f: // "o"
-      return names.OPENAI_PREFIX.isPrefixOf(name, length);
+    case 0x70: // "p"
     case 0x78: // "x"
-      return names.X_API_KEY.equals(name, length);
+      return isSecret(name, length);
     default:
       return false;
   }
+}
+
+function lengthBeforeQuery(ptr: usize, length: i32): i32 {
+  for (let i = 0; i < length; i++) {
+    if (load<u8>(ptr + i) === 0x3f) return i;
+  }
+  return length;
 }
 
 function noteContent(name: usize, length: i32): bool {

@@ -1,13 +1,13 @@
 import { allocate } from "./arena";
 import { Text } from "./text";
 
-const MAX_PAIRS: i32 = 48;
+const MAX_PAIRS: i32 = 256;
 const names: StaticArray<usize> = new StaticArray<usize>(MAX_PAIRS * 2);
 const lengths: StaticArray<i32> = new StaticArray<i32>(MAX_PAIRS * 2);
 let count: i32 = 0;
 let written: i32 = 0;
 
-/** Starts a list of header pairs for a local reply or a call; at most 48. */
+/** Starts a list of header pairs for a local reply or a call; at most 256. */
 export function startPairs(): void {
   count = 0;
 }

@@ -33,6 +33,21 @@ export class Text {
     return length >= this.length && memory.compare(ptr, this.ptr, this.length) === 0;
   }
 
+  /** Whether the bytes begin with this text, which is written in lower case, in any case. */
+  beginsIgnoringCase(ptr: usize, length: i32): bool {
+    if (length < this.length) return false;
+    for (let i = 0; i < this.length; i++) {
+      const byte = load<u8>(ptr + i);
+      const isUpper = byte >= 0x41 && byte <= 0x5a;
+      if ((isUpper ? byte | 0x20 : byte) !== load<u8>(this.ptr + i)) return false;
+    }
+    return true;
+  }
+
+  endsBytes(ptr: usize, length: i32): bool {
+    return length >= this.length && this.equals(ptr + (length - this.length), this.length);
+  }
+
   toString(): string {
     return String.UTF8.decodeUnsafe(this.ptr, this.length);
   }

@@ -45,7 +45,8 @@ export function nameNext(slot: MeterSlot, mayStay: bool): bool {
   request.failedAttempts++;
   request.visited |= <u8>(1 << slot.tier);
   if (<i32>request.failedAttempts >= chain.maxAttempts) return false;
-  if (now - request.startMs > chain.attemptsDeadlineMs) return false;
+  // From the request's end: a slow upload is not the backends' time.
+  if (now > request.startMs + request.heldMs + chain.attemptsDeadlineMs) return false;
   if (mayStay && <i32>request.sameTierRetries < chain.sameTierRetries && slot.permit === 0) {
     if (permittedGeneration(backendOf(slot), now) !== 0) {
       request.sameTierRetries++;

@@ -45,8 +45,10 @@ function note(name: usize, length: i32): void {
       if (retryAfter < 0) retryAfter = A_DATE;
       return;
     case 0x78: // "x"
-      // A backend may neither force retries nor speak in our name.
-      if (names.HEADER_PREFIX.isPrefixOf(name, length)) removeHeaderAt(HeaderMap.RESPONSE, name, length);
+      // A backend may neither force retries, nor forbid them, nor speak in our name.
+      if (names.HEADER_PREFIX.isPrefixOf(name, length) || names.RATE_LIMITED.equals(name, length)) {
+        removeHeaderAt(HeaderMap.RESPONSE, name, length);
+      }
       return;
     default:
   }
@@ -54,8 +56,9 @@ function note(name: usize, length: i32): void {
 
 function noteContent(name: usize, length: i32): void {
   if (names.CONTENT_TYPE.equals(name, length)) {
-    if (names.EVENT_STREAM.isPrefixOf(pairs.value, pairs.valueLength)) content = Content.EVENTS;
-    else if (names.APPLICATION_JSON.isPrefixOf(pairs.value, pairs.valueLength)) content = Content.JSON;
+    if (names.EVENT_STREAM.beginsIgnoringCase(pairs.value, pairs.valueLength)) content = Content.EVENTS;
+    else if (names.APPLICATION_JSON.beginsIgnoringCase(pairs.value, pairs.valueLength))
+      content = Content.JSON;
   } else if (names.CONTENT_LENGTH.equals(name, length)) {
     contentLength = parseDecimal(pairs.value, pairs.valueLength);
   } else if (names.CONTENT_ENCODING.equals(name, length)) {

@@ -21,6 +21,7 @@ import * as names from "../names";
 import { findPolicy } from "../policies";
 import { Policy } from "../policy/policy";
 import { loadRequest, NO_TIER, namePtr } from "../request-record";
+import { isSecret, SECRETS } from "../secrets";
 import { linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
 
 const KEY_BACKEND = Text.of("backend");
@@ -32,18 +33,7 @@ const INTERNAL = Text.of("x-envoy-internal");
 const EXPECTED_TIMEOUT = Text.of("x-envoy-expected-rq-timeout-ms");
 
 /** Single headers that an attempt may change, each restored or removed before the next one. `:path` always is there. */
-const RESTORED: Text[] = [
-  names.PATH,
-  names.AUTHORITY,
-  names.AUTHORIZATION,
-  names.X_API_KEY,
-  names.API_KEY,
-  names.CONTENT_LENGTH,
-  names.CONTENT_ENCODING,
-];
-
-/** A caller's secrets: never for a backend that has credentials of its own. */
-const CREDENTIALS: Text[] = [names.AUTHORIZATION, names.X_API_KEY, names.API_KEY, names.COOKIE];
+const RESTORED: Text[] = [names.PATH, names.AUTHORITY, names.CONTENT_LENGTH, names.CONTENT_ENCODING];
 
 const pairs: Pairs = new Pairs();
 const originals: Pairs = new Pairs();
@@ -166,22 +156,27 @@ function restoreOriginal(): void {
   const ptr = resultPtr();
   const size = resultSize();
   removeHeader(HeaderMap.REQUEST, names.COOKIE);
-  for (let i = 0; i < RESTORED.length; i++) {
-    const name = unchecked(RESTORED[i]);
+  restore(RESTORED, ptr, size);
+  restore(SECRETS, ptr, size);
+  originals.open(ptr, size);
+  while (originals.next()) {
+    const length = originals.nameLength;
+    if (names.COOKIE.equals(originals.name, length)) {
+      addHeader(HeaderMap.REQUEST, names.COOKIE, originals.value, originals.valueLength);
+    } else if (names.OPENAI_PREFIX.isPrefixOf(originals.name, length)) {
+      setHeaderAt(HeaderMap.REQUEST, originals.name, length, originals.value, originals.valueLength);
+    }
+  }
+}
+
+function restore(headers: Text[], ptr: usize, size: i32): void {
+  for (let i = 0; i < headers.length; i++) {
+    const name = unchecked(headers[i]);
     originals.open(ptr, size);
     let isFound = false;
     while (!isFound && originals.next()) isFound = name.equals(originals.name, originals.nameLength);
     if (isFound) setHeader(HeaderMap.REQUEST, name, originals.value, originals.valueLength);
     else removeHeader(HeaderMap.REQUEST, name);
-  }
-  originals.open(ptr, size);
-  while (originals.next()) {
-    if (names.COOKIE.equals(originals.name, originals.nameLength)) {
-      addHeader(HeaderMap.REQUEST, names.COOKIE, originals.value, originals.valueLength);
-    } else if (names.OPENAI_PREFIX.isPrefixOf(originals.name, originals.nameLength)) {
-      const length = originals.nameLength;
-      setHeaderAt(HeaderMap.REQUEST, originals.name, length, originals.value, originals.valueLength);
-    }
   }
 }
 
@@ -196,10 +191,9 @@ function rewriteHead(slot: MeterSlot): void {
 }
 
 function removeCredentials(): void {
-  for (let i = 0; i < CREDENTIALS.length; i++) removeHeader(HeaderMap.REQUEST, unchecked(CREDENTIALS[i]));
   if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
   while (pairs.next()) {
-    if (names.OPENAI_PREFIX.isPrefixOf(pairs.name, pairs.nameLength)) {
+    if (isSecret(pairs.name, pairs.nameLength)) {
       removeHeaderAt(HeaderMap.REQUEST, pairs.name, pairs.nameLength);
     }
   }

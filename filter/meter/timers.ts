@@ -82,11 +82,14 @@ function endHeld(slot: MeterSlot): void {
   continueResponse();
 }
 
-/** A canary's permit lives as long as bytes come; it dies 30 s after the last. */
+/**
+ * A canary's permit lives as long as its attempt, whose own limits end it: an answer in one piece may be silent for longer than
+ * a permit's timeout, and its verdict must count. What dies with a VM or a push is renewed by nobody.
+ */
 function keepPermit(slot: MeterSlot, now: u64): void {
-  if (slot.phase !== Phase.HOLDING && slot.phase !== Phase.PASSING) return;
+  if (slot.phase === Phase.DONE) return;
   const period = min<u64>(RENEW_EVERY_MS, backendOf(slot).breaker.permitTimeoutMs / 3);
-  if (slot.lastByteMs <= slot.renewedMs || now < slot.renewedMs + period) return;
+  if (now < slot.renewedMs + period) return;
   slot.renewedMs = now;
   renewPermit(backendOf(slot), now, slot.permit);
 }

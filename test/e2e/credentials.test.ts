@@ -14,6 +14,10 @@ const callersSecrets = {
   cookie: "session=CALLERS-COOKIE",
   "openai-organization": "CALLERS-ORG",
   "openai-project": "CALLERS-PROJECT",
+  "proxy-authorization": "Basic CALLERS-PROXY",
+  "x-goog-api-key": "CALLERS-GOOGLE",
+  "x-amz-security-token": "CALLERS-AWS",
+  "ocp-apim-subscription-key": "CALLERS-AZURE",
 };
 const gpuKey = "Bearer KEY-OF-THE-GPUS";
 const publicKey = "Bearer demo-public-api-key";

@@ -88,10 +88,11 @@ test("a stream cut after its first token breaks for the caller and is not tried 
   await rig.waitForCounter("gpu", "outcome.failure", failures + 1);
 });
 
-test("a stream that ends well-formed but unfinished is a failure of the backend", async () => {
+test("a stream that ends well-formed but unfinished is a failure, and reaches the caller broken", async () => {
   rig.gpu.mode = { kind: "cut", at: 4, how: "clean" };
   const failures = await rig.counter("gpu", "outcome.failure");
   const answer = await chat(rig.url, { stream: true });
+  assert.equal(answer.complete, false, "a half must not look like a whole");
   assert.match(answer.text, /token3/);
   assert.deepEqual(rig.hits, [1, 0, 0]);
   await rig.waitForCounter("gpu", "outcome.failure", failures + 1);
@@ -129,4 +130,31 @@ test("more than the hold limit without a token goes on unheld, never as an error
   assert.equal(answer.text, long.repeat(4) + rest);
   assert.equal(await rig.counter("gpu", "hold_overflow"), overflows + 1);
   assert.deepEqual(rig.hits, [1, 0, 0]);
+});
+
+test("a backend's word that it was rate limited does not forbid the next tier", async () => {
+  rig.gpu.mode = { kind: "status", status: 429, headers: { "x-envoy-ratelimited": "true" } };
+  const answer = await chat(rig.url);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers["x-llm-breaker-backend"], "small");
+});
+
+test("a stream in another dialect passes as it comes and is no failure", async () => {
+  const events = ["message_start", "content_block_delta", "message_stop"];
+  const writes = events.map((type) => `event: ${type}\ndata: {"type":"${type}"}\n\n`);
+  rig.gpu.mode = {
+    kind: "raw",
+    writes: [
+      `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: ${writes.join("").length}\r\n\r\n`,
+      ...writes,
+    ],
+  };
+  const failures = await rig.counter("gpu", "outcome.failure");
+  const answer = await send(`${rig.url}/v1/messages`, {
+    body: '{"stream":true}',
+    headers: { "content-type": "application/json" },
+  });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.text, writes.join(""));
+  assert.equal(await rig.counter("gpu", "outcome.failure"), failures);
 });
