@@ -7,7 +7,7 @@ import { resultPtr, resultSize } from "./host/result";
 import { readShared, writeShared } from "./host/shared-data";
 import { Text } from "./host/text";
 import { parsePolicy } from "./policy/parse-policy";
-import { Backend, Policy } from "./policy/policy";
+import { Policy } from "./policy/policy";
 import { createRecord } from "./records";
 
 const KEPT: i32 = 4;

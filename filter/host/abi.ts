@@ -4,7 +4,6 @@
 // Source: https://github.com/proxy-wasm/spec/tree/main/abi-versions/v0.2.1
 
 export const OK: u32 = 0;
-export const NOT_FOUND: u32 = 1;
 export const CAS_MISMATCH: u32 = 8;
 
 // prettier-ignore
