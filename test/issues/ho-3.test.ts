@@ -38,12 +38,20 @@ beforeEach(async () => {
   rig.gpu.mode = { kind: "ok" };
   await waitFor(() => rig.transitions().at(-1)?.cause === "PROBE_SUCCEEDED", 10_000, "the ramp");
   rig.reset();
+  votes = await readVotes();
 });
 
 after(() => rig.stop());
 
+/** Right after the ramp's beginning: what is under test must leave them as they are. */
+let votes: number[];
+
+const readVotes = () =>
+  Promise.all(["success", "failure"].map((outcome) => rig.counter("gpu", `outcome.${outcome}`)));
+
 async function assertNextCanaryPasses(): Promise<void> {
   assert.equal(await rig.state(), HALF_OPEN);
+  assert.deepEqual(await readVotes(), votes);
   const answer = await chat(rig.url);
   assert.equal(answer.headers["x-llm-breaker-backend"], "gpu");
   assert.equal(rig.gpu.arrivals.length, 1);

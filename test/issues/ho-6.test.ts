@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CLOSED, OPEN, type Rig, recover, startRig } from "../e2e/support/rig.js";
+import type { PolicyJson } from "../e2e/support/shipped-config.js";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
 
@@ -58,4 +59,14 @@ test("HO-6: one failed canary opens again with a fresh wait, and later successes
   await chat(rig.url);
   assert.equal(rig.gpu.arrivals.filter(({ body }) => !isProbe(body)).length, 0);
   await recover(rig, () => chat(rig.url));
+});
+
+test("HO-6: more permits than the breaker can keep track of are refused at the start, by name", async () => {
+  const policy = ({ breaker }: PolicyJson): void => {
+    breaker.ramp = [{ percent: 100, maxConcurrent: 17, successes: 2 }];
+  };
+  await assert.rejects(
+    startRig({ service: false, policy }),
+    /the policy is refused.*ramp\[0\]\.maxConcurrent/,
+  );
 });
