@@ -38,7 +38,7 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
     const ptr = readRecord(backend, now);
     if (ptr === 0) continue;
     const record = changetype<BackendRecord>(ptr);
-    const allowed = permission(record, now);
+    const allowed = permission(record, backend.breaker, now);
     if (allowed === Permission.PERMITTED) {
       const isFitting = fits(backend, promptTokens);
       if (isFitting || chosenTier < 0) {
@@ -50,7 +50,7 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
     }
     increment(backend.metrics.refused);
     if (record.state === State.OPEN) backend.refusedUntilMs = record.openUntilMs;
-    shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, now));
+    shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, backend.breaker, now));
     if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0 || chosenTier >= 0) continue;
     if (isCanaryDrawn(record, backend.breaker, now, random32())) drawnTier = i;
   }
@@ -72,5 +72,5 @@ export function permittedGeneration(backend: Backend, now: u64): u32 {
   const ptr = readRecord(backend, now);
   if (ptr === 0) return 0;
   const record = changetype<BackendRecord>(ptr);
-  return permission(record, now) === Permission.PERMITTED ? record.generation : 0;
+  return permission(record, backend.breaker, now) === Permission.PERMITTED ? record.generation : 0;
 }

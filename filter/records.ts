@@ -2,7 +2,7 @@
 
 import { announce } from "./announce";
 import * as breaker from "./breaker/breaker";
-import { Outcome } from "./breaker/outcome";
+import { FULL_WEIGHT, Outcome } from "./breaker/outcome";
 import { adaptRecord, BackendRecord, initRecord, isRecordValid, recordSize } from "./breaker/record";
 import { Cause } from "./breaker/state";
 import { allocate } from "./host/arena";
@@ -56,7 +56,17 @@ export function fileOutcome(backend: Backend, now: u64, generation: u32, permit:
     if (ptr === 0) break;
     const record = changetype<BackendRecord>(ptr);
     const from = record.state;
-    const verdict = breaker.onOutcome(record, backend.breaker, now, generation, permit, outcome, random32());
+    const verdict = breaker.onOutcome(
+      record,
+      backend.breaker,
+      now,
+      generation,
+      permit,
+      outcome,
+      FULL_WEIGHT,
+      0,
+      random32(),
+    );
     // A late or neutral end without a permit moved nothing but the record's clock.
     const isIdle = permit === 0 && ((verdict & breaker.VERDICT_LATE) !== 0 || outcome === Outcome.NEUTRAL);
     if (!isIdle && !commit(backend, ptr)) continue;

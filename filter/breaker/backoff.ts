@@ -12,5 +12,10 @@ export function openWaitMs(config: BreakerConfig, openings: i32, random: u32): u
   const doublings = min(max(openings, 1) - 1, MAX_DOUBLINGS);
   const doubledMs = (<u64>config.waitDurationInOpenStateMs) << doublings;
   const waitMs = min(doubledMs, <u64>config.maxWaitDurationInOpenStateMs);
+  return withJitter(waitMs, random);
+}
+
+/** The wait lengthened by 0 to 20 %. A wait of a u32's size, or one of {@link openWaitMs}, does not overflow. */
+export function withJitter(waitMs: u64, random: u32): u64 {
   return waitMs + ((waitMs * random) >> 32) / 5;
 }

@@ -1,14 +1,19 @@
 import { incrementSaturating, subtractSaturating } from "./arithmetic";
 import { advanceClock, currentTime } from "./clock";
-import { BreakerConfig } from "./config";
+import { BreakerConfig, Mode, Trigger } from "./config";
+import { settle, VERDICT_LATE } from "./enforcement";
+import { isFiling, isMoving, isRefusing } from "./mode";
 import { isFailure, Outcome } from "./outcome";
 import { extendPermit, freePermit, isPermitLive } from "./permits";
 import { countSuccess, isDrawn, isInRamp, takeCanary } from "./ramp";
 import { BackendRecord } from "./record";
+import { heedRetryAfter } from "./retry-after";
 import { Cause, State } from "./state";
 import { open, returnToOpen, startProbe, startRamp } from "./transitions";
-import { judge } from "./triggers";
-import { fileOutcome } from "./window";
+import { trippedByBackpressure, trippedByCall, trippedByFirstTokens } from "./triggers";
+import { fileFirstTokenCalls, fileOutcome } from "./window";
+
+export { VERDICT_LATE, VERDICT_REPORTED } from "./enforcement";
 
 /*
  * The seam: what the positions *ask* and *tell* a backend's breaker. Every function works on a copy of the record; what
@@ -24,20 +29,23 @@ export enum Permission {
   CANARY_ONLY,
 }
 
-/** Set in a verdict when the outcome came too late to count: of an earlier generation, or on a dead permit. */
-export const VERDICT_LATE: i32 = 0x100;
-
 // --- ask ---
 
-/** What the backend lets pass now. Read-only, O(1): an opening ends by its probe, never by the clock alone. */
-export function permission(record: BackendRecord, _now: u64): i32 {
+/**
+ * What the backend lets pass now. Read-only, O(1): an opening ends by its probe, never by the clock alone. In SHADOW
+ * everything passes; a ramp that is on still needs its canaries, so ask {@link isCanaryDrawn} of what is PERMITTED too.
+ */
+export function permission(record: BackendRecord, config: BreakerConfig, _now: u64): i32 {
+  if (!isRefusing(config.mode)) {
+    return config.mode === Mode.FORCED_OPEN ? Permission.REFUSED : Permission.PERMITTED;
+  }
   if (record.state === State.CLOSED) return Permission.PERMITTED;
   return isInRamp(record) ? Permission.CANARY_ONLY : Permission.REFUSED;
 }
 
-/** Milliseconds until the backend may be tried again, for Retry-After; 0 unless OPEN. Read-only. */
-export function remainingWaitMs(record: BackendRecord, now: u64): u64 {
-  if (record.state !== State.OPEN) return 0;
+/** Milliseconds until the backend may be tried again, for Retry-After; 0 unless OPEN by its own evidence. Read-only. */
+export function remainingWaitMs(record: BackendRecord, config: BreakerConfig, now: u64): u64 {
+  if (record.state !== State.OPEN || !isRefusing(config.mode)) return 0;
   return subtractSaturating(record.openUntilMs, currentTime(record, now));
 }
 
@@ -47,7 +55,9 @@ export function remainingWaitMs(record: BackendRecord, now: u64): u64 {
  * @param random any u32, evenly spread
  */
 export function isCanaryDrawn(record: BackendRecord, config: BreakerConfig, now: u64, random: u32): bool {
-  return isInRamp(record) && isDrawn(record, config, currentTime(record, now), random);
+  return (
+    isMoving(config.mode) && isInRamp(record) && isDrawn(record, config, currentTime(record, now), random)
+  );
 }
 
 /**
@@ -56,7 +66,7 @@ export function isCanaryDrawn(record: BackendRecord, config: BreakerConfig, now:
  */
 export function tryAcquireCanary(record: BackendRecord, config: BreakerConfig, now: u64): u32 {
   const time = advanceClock(record, now);
-  return isInRamp(record) ? takeCanary(record, config, time) : 0;
+  return isMoving(config.mode) && isInRamp(record) ? takeCanary(record, config, time) : 0;
 }
 
 /**
@@ -66,6 +76,7 @@ export function tryAcquireCanary(record: BackendRecord, config: BreakerConfig, n
  */
 export function tryAcquireProbe(record: BackendRecord, config: BreakerConfig, now: u64, owner: u64): bool {
   const time = advanceClock(record, now);
+  if (!isMoving(config.mode)) return false;
   const isDue =
     (record.state === State.OPEN && time >= record.openUntilMs) ||
     (isProbing(record) && time >= record.probeLeaseUntilMs);
@@ -100,7 +111,7 @@ export function onProbeOutcome(
   jitter: u32,
 ): i32 {
   const time = advanceClock(record, now);
-  if (!isProbing(record) || record.probeOwner !== owner) return VERDICT_LATE;
+  if (!isOwnProbe(record, config, owner)) return VERDICT_LATE;
   if (success) {
     startRamp(record, time);
     return Cause.PROBE_SUCCEEDED;
@@ -113,10 +124,10 @@ export function onProbeOutcome(
  * The probe was never sent, or was cut by our own side: no vote. Back to OPEN in the same opening, to be tried again in
  * a second. Returns a `Cause`, or `VERDICT_LATE` when another has taken over.
  */
-export function abandonProbe(record: BackendRecord, _config: BreakerConfig, now: u64, owner: u64): i32 {
+export function abandonProbe(record: BackendRecord, config: BreakerConfig, now: u64, owner: u64): i32 {
   const time = advanceClock(record, now);
-  if (!isProbing(record) || record.probeOwner !== owner) return VERDICT_LATE;
-  returnToOpen(record, time);
+  if (!isOwnProbe(record, config, owner)) return VERDICT_LATE;
+  returnToOpen(record, config, time);
   return Cause.PROBE_ABANDONED;
 }
 
@@ -128,8 +139,12 @@ export function abandonProbe(record: BackendRecord, _config: BreakerConfig, now:
  * @param generation the record's, at admission
  * @param permitId the canary's permit, 0 for none
  * @param outcome an `Outcome`
- * @param jitter any u32, spreads the wait when this opens
- * @returns a verdict: a `Cause` in the low byte (NONE: no transition), and `VERDICT_LATE` when it did not count
+ * @param weight how heavily a failure counts, in hundredths of one. At 0 it is a call, and no failure: neither in rate,
+ *   count and streak, nor as a canary's vote. A dead engine and a lack of memory have their own switches
+ * @param retryAfterMs what a backpressure answer told, however late it comes; 0 = nothing
+ * @param jitter any u32: spreads the wait when this opens, and is the draw of `enforcing`
+ * @returns a verdict: a `Cause` in the low byte (NONE: no transition), with `VERDICT_LATE` when it did not count, or
+ *   `VERDICT_REPORTED` when the cause moved nothing
  */
 export function onOutcome(
   record: BackendRecord,
@@ -138,34 +153,102 @@ export function onOutcome(
   generation: u32,
   permitId: u32,
   outcome: i32,
+  weight: u32,
+  retryAfterMs: u32,
   jitter: u32,
 ): i32 {
   const time = advanceClock(record, now);
   const isDead = permitId !== 0 && !isPermitLive(record, permitId, time);
   if (permitId !== 0) freePermit(record, permitId);
+  if (!isFiling(config.mode)) return Cause.NONE;
+  if (outcome === Outcome.BACKPRESSURE && retryAfterMs !== 0)
+    heedRetryAfter(record, config, time, retryAfterMs);
   if (isDead || generation !== record.generation) return VERDICT_LATE;
-  if (record.state === State.CLOSED) return onCall(record, config, time, outcome, jitter);
-  return permitId !== 0 && isInRamp(record) ? onCanary(record, config, time, outcome, jitter) : Cause.NONE;
+  if (isWatched(record, config)) {
+    return settle(record, config, time, fileCall(record, config, time, outcome, weight), jitter);
+  }
+  return permitId !== 0 && isInRamp(record)
+    ? onCanary(record, config, time, outcome, weight, jitter)
+    : Cause.NONE;
 }
 
-function onCall(record: BackendRecord, config: BreakerConfig, now: u64, outcome: i32, jitter: u32): i32 {
-  fileOutcome(record, outcome, now);
-  if (isFailure(outcome))
-    record.consecutiveFailures = incrementSaturating(max(record.consecutiveFailures, 0));
-  else if (outcome === Outcome.SUCCESS) record.consecutiveFailures = 0;
-  else return Cause.NONE;
-  const cause = judge(record, config, outcome);
-  if (cause !== Cause.NONE) open(record, config, now, cause, jitter);
-  return cause;
+/**
+ * Files first tokens: facts of their own, known long before the outcome. A batch, as they are gathered over a tick.
+ * @param generation the record's, when the calls were admitted
+ * @param calls those with a first token, or the timeout of one
+ * @param slow how many of them were slow
+ * @param jitter as in {@link onOutcome}
+ * @returns a verdict
+ */
+export function onFirstTokens(
+  record: BackendRecord,
+  config: BreakerConfig,
+  now: u64,
+  generation: u32,
+  calls: u32,
+  slow: u32,
+  jitter: u32,
+): i32 {
+  const time = advanceClock(record, now);
+  if (!isFiling(config.mode)) return Cause.NONE;
+  if (generation !== record.generation) return VERDICT_LATE;
+  if (!isWatched(record, config)) return Cause.NONE;
+  fileFirstTokenCalls(record, calls, slow, time);
+  return settle(record, config, time, trippedByFirstTokens(record, config), jitter);
 }
 
-function onCanary(record: BackendRecord, config: BreakerConfig, now: u64, outcome: i32, jitter: u32): i32 {
+/**
+ * Opens a CLOSED backend for what its trend shows.
+ * @param cause LATENCY_DRIFT or COST_RATE
+ * @param jitter as in {@link onOutcome}
+ * @returns a verdict
+ */
+export function onTrend(
+  record: BackendRecord,
+  config: BreakerConfig,
+  now: u64,
+  cause: i32,
+  jitter: u32,
+): i32 {
+  const time = advanceClock(record, now);
+  if (!isFiling(config.mode) || !isWatched(record, config)) return Cause.NONE;
+  const trigger = cause === Cause.COST_RATE ? Trigger.COST_RATE : Trigger.LATENCY_DRIFT;
+  return settle(record, config, time, 1 << trigger, jitter);
+}
+
+/** Files an outcome in the window and the streak; the triggers that have tripped. */
+function fileCall(record: BackendRecord, config: BreakerConfig, now: u64, outcome: i32, weight: u32): u32 {
+  fileOutcome(record, outcome, weight, now);
+  if (outcome === Outcome.BACKPRESSURE) return trippedByBackpressure(record, config);
+  if (outcome === Outcome.SUCCESS) record.consecutiveFailures = 0;
+  else if (!isFailure(outcome)) return 0;
+  else if (weight !== 0) record.consecutiveFailures = incrementSaturating(max(record.consecutiveFailures, 0));
+  return trippedByCall(record, config, outcome);
+}
+
+function onCanary(
+  record: BackendRecord,
+  config: BreakerConfig,
+  now: u64,
+  outcome: i32,
+  weight: u32,
+  jitter: u32,
+): i32 {
   if (outcome === Outcome.SUCCESS) return countSuccess(record, config, now);
-  if (!isFailure(outcome)) return Cause.NONE;
+  if (!isFailure(outcome) || weight === 0) return Cause.NONE;
   open(record, config, now, Cause.CANARY_FAILED, jitter);
   return Cause.CANARY_FAILED;
 }
 
+/** Whether the triggers judge: CLOSED, or forced to let pass what an earlier opening would refuse. */
+function isWatched(record: BackendRecord, config: BreakerConfig): bool {
+  return record.state === State.CLOSED || config.mode === Mode.FORCED_CLOSED;
+}
+
 function isProbing(record: BackendRecord): bool {
   return record.state === State.HALF_OPEN && record.stage <= 0;
+}
+
+function isOwnProbe(record: BackendRecord, config: BreakerConfig, owner: u64): bool {
+  return isMoving(config.mode) && isProbing(record) && record.probeOwner === owner;
 }

@@ -1,5 +1,6 @@
 import { addSaturating, subtractSaturating } from "./arithmetic";
-import { BackendRecord, MAX_PERMITS, permitAt } from "./record";
+import { TRIGGER_COUNT } from "./config";
+import { BackendRecord, MAX_PERMITS, permitAt, quietUntilMs, setQuietUntilMs } from "./record";
 
 /**
  * A worker that read the clock, lost some races and comes late is behind by less than this; only a step of the clock
@@ -38,6 +39,11 @@ export function advanceClock(record: BackendRecord, now: u64): u64 {
   record.probeLeaseUntilMs = subtractSaturating(record.probeLeaseUntilMs, stepMs);
   record.lastCanaryMs = subtractSaturating(record.lastCanaryMs, stepMs);
   record.headStartMs = subtractSaturating(record.headStartMs, stepMs);
+  record.retryAfterUntilMs = subtractSaturating(record.retryAfterUntilMs, stepMs);
+  record.retryAfterToldMs = subtractSaturating(record.retryAfterToldMs, stepMs);
+  for (let i = 0; i < TRIGGER_COUNT; i++) {
+    setQuietUntilMs(record, i, subtractSaturating(quietUntilMs(record, i), stepMs));
+  }
   for (let i = 0; i < MAX_PERMITS; i++) {
     const permit = permitAt(record, i);
     permit.deadlineMs = subtractSaturating(permit.deadlineMs, stepMs);

@@ -1,3 +1,31 @@
+/** How far the breaker of a backend may act. */
+export enum Mode {
+  ENFORCE,
+  /** Everything but the refusing: the state machine runs in full, and every request passes. */
+  SHADOW,
+  /** Nothing is refused, filed or probed. */
+  DISABLED,
+  /** Everything is refused; nothing is filed or probed. */
+  FORCED_OPEN,
+  /** Nothing is refused; outcomes are filed, and a trigger that trips is only reported. */
+  FORCED_CLOSED,
+}
+
+/** What can open a CLOSED backend. */
+export enum Trigger {
+  FAILURE_RATE,
+  SLOW_CALL_RATE,
+  CONSECUTIVE_FAILURES,
+  FAILURE_COUNT,
+  LATENCY_DRIFT,
+  COST_RATE,
+  ENGINE_FATAL,
+  OUT_OF_MEMORY,
+  BACKPRESSURE,
+}
+
+export const TRIGGER_COUNT: i32 = 9;
+
 /** One step of the ramp: which share of eligible requests may be canaries, how many at once, how many must succeed. */
 @final
 export class Stage {
@@ -17,6 +45,7 @@ export class Stage {
  */
 @final
 export class BreakerConfig {
+  mode: Mode = Mode.ENFORCE;
   /** One-second buckets in the window, 1 to `MAX_BUCKETS`. */
   slidingWindowSize: i32 = 30;
   /** Rates do not trip below this number of counted calls. */
@@ -25,6 +54,29 @@ export class BreakerConfig {
   failureRateThreshold: i32 = 35;
   /** Failures in a row at which the backend opens; 0 = off. */
   consecutiveFailuresThreshold: i32 = 5;
+  /** Failures within the window at which the backend opens, whatever the rate; 0 = off. */
+  failureCountThreshold: i32 = 0;
+  /** Slow calls per calls with a first token or its timeout, in percent, at which the backend opens; 0 = off. */
+  slowCallRateThreshold: i32 = 40;
+  /** A first token later than this, plus the share of each prompt token, is slow. */
+  slowFirstTokenThresholdMs: u32 = 8000;
+  slowFirstTokenPerPromptTokenMs: u32 = 2;
+  /** Backpressure per successes, failures and backpressure, in percent, at which the backend opens; 0 = off. */
+  backpressureRateThreshold: i32 = 80;
+  /** The least wait when backpressure opens and no answer told a Retry-After. */
+  backpressureWaitMs: u32 = 15000;
+  /** A Retry-After beyond this is taken for this. */
+  maxRetryAfterMs: u32 = 300000;
+  /** Percent of its own baseline above which the first token's percentile has drifted; 0 = off. */
+  latencyDriftThreshold: i32 = 300;
+  /** Samples below which no drift is judged; moved into [1, 300], what the trend holds at least when it is full. */
+  latencyDriftMinimumSamples: i32 = 100;
+  /** Percent of the day's budget, spent evenly, above which a minute costs too much; 0 = off. */
+  costRateThreshold: i32 = 300;
+  /** The day's budget in millionths of the currency; 0 = none, and no cost is judged. */
+  costPerDay: u64 = 0;
+  /** Percent of a trigger's detections that open, by `Trigger`; the others are only reported. */
+  enforcing: StaticArray<u8> = allEnforced();
   /** Whether one sign of a dead engine or a broken GPU opens at once. */
   engineFatalEnabled: bool = true;
   /** Out-of-memory failures within the window at which the backend opens; 0 = off. */
@@ -43,4 +95,10 @@ export class BreakerConfig {
   permitTimeoutMs: u32 = 30000;
   /** The ramp, in order; an empty list means the default stage, since a ramp without a stage could never end. */
   stages: StaticArray<Stage> = [new Stage(5, 2, 5)];
+}
+
+function allEnforced(): StaticArray<u8> {
+  const percents = new StaticArray<u8>(TRIGGER_COUNT);
+  percents.fill(100);
+  return percents;
 }

@@ -17,17 +17,8 @@ export enum Outcome {
 /** The weight of one whole failure. Weights are hundredths, so that rates in percent need no division. */
 export const FULL_WEIGHT: u32 = 100;
 
-/** How heavily an outcome counts as a failure, in hundredths of one. Values that are no outcome weigh nothing. */
-export function failureWeight(outcome: i32): u32 {
-  switch (outcome) {
-    case Outcome.FAILURE:
-    case Outcome.ENGINE_FATAL:
-    case Outcome.OUT_OF_MEMORY:
-      return FULL_WEIGHT;
-    default:
-      return 0;
-  }
-}
+/** What weighs more is taken for this, so that no single failure fills a total. */
+export const MAX_WEIGHT: u32 = 10000;
 
 /** Whether the outcome is a failure of any kind. */
 export function isFailure(outcome: i32): bool {

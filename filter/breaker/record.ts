@@ -1,10 +1,11 @@
 import { clamp } from "./arithmetic";
+import { TRIGGER_COUNT } from "./config";
 
 export const MAX_BUCKETS: i32 = 120;
 export const MAX_PERMITS: i32 = 16;
 
 /** "LB" and the layout's number. Any change of the layout takes a new number; older bytes are then started afresh. */
-const LAYOUT_VERSION: u32 = 0x4c420001;
+const LAYOUT_VERSION: u32 = 0x4c420002;
 
 /** A canary's slot; free when `id` is 0 or the deadline has passed. */
 @unmanaged
@@ -17,19 +18,22 @@ export class Permit {
 /** One second's facts. */
 @unmanaged
 export class Bucket {
-  successes: u32;
+  /** Successes and failures: what the failure rate is a share of. */
+  calls: u32;
+  /** Those that weigh anything. */
   failures: u32;
   /** Hundredths of a failure. */
   weightedFailures: u32;
   backpressure: u32;
   outOfMemory: u32;
-  /** For first tokens and slow ones. */
-  reserved: u32;
+  /** Calls with a first token or its timeout. */
+  firstTokens: u32;
+  slowCalls: u32;
 }
 
 /**
  * All that the gateway knows about one backend, as the bytes that lie in shared data: this header, then
- * `MAX_PERMITS` permits, then the ring of `bucketCount` buckets. State and window share one record so that a
+ * a deadline for each trigger, then `MAX_PERMITS` permits, then the ring of `bucketCount` buckets. State and window share one record so that a
  * transition and the outcome that caused it are one compare-and-swap, atomic over all workers.
  * Times are monotonic milliseconds. Little endian, 8-byte fields first within each group.
  */
@@ -50,6 +54,9 @@ export class BackendRecord {
   lastCanaryMs: u64;
   /** Start of the ring's newest bucket. */
   headStartMs: u64;
+  /** End of the longest wait that the backend asked for by Retry-After, and when it last asked for any. */
+  retryAfterUntilMs: u64;
+  retryAfterToldMs: u64;
 
   state: i32;
   /** In HALF_OPEN: 0 = probing, n = stage n of the ramp. 0 otherwise. */
@@ -66,25 +73,18 @@ export class BackendRecord {
 
   /** Index of the ring's newest bucket. */
   head: i32;
-  totalSuccesses: u32;
+  totalCalls: u32;
   totalFailures: u32;
   /** Hundredths of a failure. */
   totalWeightedFailures: u32;
   totalBackpressure: u32;
   totalOutOfMemory: u32;
-
-  /** Room for slow calls, first tokens and what an operator orders, without a new layout. */
-  reserved0: u64;
-  reserved1: u64;
-  reserved2: u64;
-  reserved3: u64;
-  reserved4: u64;
-  reserved5: u64;
-  reserved6: u64;
-  reserved7: u64;
+  totalFirstTokens: u32;
+  totalSlowCalls: u32;
 }
 
-const PERMITS_OFFSET: usize = offsetof<BackendRecord>();
+const QUIET_OFFSET: usize = offsetof<BackendRecord>();
+const PERMITS_OFFSET: usize = QUIET_OFFSET + <usize>TRIGGER_COUNT * sizeof<u64>();
 const RING_OFFSET: usize = PERMITS_OFFSET + <usize>MAX_PERMITS * offsetof<Permit>();
 
 /** Bytes of the largest record. */
@@ -140,13 +140,24 @@ export function adaptRecord(from: usize, fromSize: i32, to: usize, bucketCount: 
 export function clearRing(record: BackendRecord, now: u64): void {
   record.head = 0;
   record.headStartMs = now;
-  record.totalSuccesses = 0;
+  record.totalCalls = 0;
   record.totalFailures = 0;
   record.totalWeightedFailures = 0;
   record.totalBackpressure = 0;
   record.totalOutOfMemory = 0;
+  record.totalFirstTokens = 0;
+  record.totalSlowCalls = 0;
   const ringBytes = <usize>clamp(record.bucketCount, 1, MAX_BUCKETS) * offsetof<Bucket>();
   memory.fill(changetype<usize>(record) + RING_OFFSET, 0, ringBytes);
+}
+
+/** Until when a trigger, one of `Trigger`, is not drawn again after a detection that was only reported. */
+export function quietUntilMs(record: BackendRecord, trigger: i32): u64 {
+  return load<u64>(changetype<usize>(record) + QUIET_OFFSET + <usize>trigger * sizeof<u64>());
+}
+
+export function setQuietUntilMs(record: BackendRecord, trigger: i32, untilMs: u64): void {
+  store<u64>(changetype<usize>(record) + QUIET_OFFSET + <usize>trigger * sizeof<u64>(), untilMs);
 }
 
 /** The bucket at an index below `MAX_BUCKETS`. */

@@ -19,6 +19,11 @@ export enum Cause {
   STAGE_PASSED,
   RAMP_COMPLETE,
   PROBE_ABANDONED,
+  SLOW_CALL_RATE,
+  FAILURE_COUNT,
+  LATENCY_DRIFT,
+  COST_RATE,
+  BACKPRESSURE,
 }
 
 /** The state's name as resilience4j writes it; a static string. */
@@ -35,7 +40,7 @@ export function stateName(state: i32): string {
   }
 }
 
-/** The cause's name for metrics and logs; a static string. A verdict's late flag is ignored. */
+/** The cause's name for metrics and logs; a static string. A verdict's flags are ignored. */
 export function causeName(cause: i32): string {
   switch (cause & 0xff) {
     case Cause.NONE:
@@ -62,6 +67,16 @@ export function causeName(cause: i32): string {
       return "RAMP_COMPLETE";
     case Cause.PROBE_ABANDONED:
       return "PROBE_ABANDONED";
+    case Cause.SLOW_CALL_RATE:
+      return "SLOW_CALL_RATE";
+    case Cause.FAILURE_COUNT:
+      return "FAILURE_COUNT";
+    case Cause.LATENCY_DRIFT:
+      return "LATENCY_DRIFT";
+    case Cause.COST_RATE:
+      return "COST_RATE";
+    case Cause.BACKPRESSURE:
+      return "BACKPRESSURE";
     default:
       return "UNKNOWN";
   }

@@ -1,22 +1,32 @@
 import { addSaturating, incrementSaturating } from "./arithmetic";
-import { openWaitMs } from "./backoff";
+import { openWaitMs, withJitter } from "./backoff";
 import { hasPassed } from "./clock";
 import { BreakerConfig } from "./config";
 import { BackendRecord, clearRing } from "./record";
+import { retryAfterUntil } from "./retry-after";
 import { Cause, State } from "./state";
+
+/** An engine that ran out of GPU memory is of no use earlier than this, whatever wait is configured. */
+const OUT_OF_MEMORY_WAIT_MS: u64 = 5000;
 
 /** A probe that never reached the backend tells nothing: the next one is tried this soon. */
 const ABANDONED_PROBE_RETRY_MS: u64 = 1000;
 
 /**
- * CLOSED, or HALF_OPEN after a failed probe or canary → OPEN for the wait of one more opening in a row. After a healthy
- * time in CLOSED the row starts anew.
+ * CLOSED, or HALF_OPEN after a failed probe or canary → OPEN for the wait of one more opening in a row, or for longer
+ * when the cause or a Retry-After asks for it. After a healthy time in CLOSED the row starts anew.
  */
 export function open(record: BackendRecord, config: BreakerConfig, now: u64, cause: i32, jitter: u32): void {
   const recovered =
     record.state === State.CLOSED && hasPassed(record.stateSinceMs, config.backoffResetAfterMs, now);
   record.openings = recovered ? 1 : incrementSaturating(max(record.openings, 0));
-  record.openUntilMs = addSaturating(now, openWaitMs(config, record.openings, jitter));
+  const askedUntilMs = retryAfterUntil(record, config, now);
+  let waitMs = openWaitMs(config, record.openings, jitter);
+  if (cause === Cause.OUT_OF_MEMORY) waitMs = max(waitMs, OUT_OF_MEMORY_WAIT_MS);
+  if (cause === Cause.BACKPRESSURE && askedUntilMs === 0) {
+    waitMs = max(waitMs, withJitter(config.backpressureWaitMs, jitter));
+  }
+  record.openUntilMs = max(askedUntilMs, addSaturating(now, waitMs));
   enter(record, State.OPEN, 0, now, cause);
 }
 
@@ -28,8 +38,9 @@ export function startProbe(record: BackendRecord, config: BreakerConfig, now: u6
 }
 
 /** HALF_OPEN, probing → OPEN for a moment, in the same opening. */
-export function returnToOpen(record: BackendRecord, now: u64): void {
-  record.openUntilMs = addSaturating(now, ABANDONED_PROBE_RETRY_MS);
+export function returnToOpen(record: BackendRecord, config: BreakerConfig, now: u64): void {
+  const askedUntilMs = retryAfterUntil(record, config, now);
+  record.openUntilMs = max(askedUntilMs, addSaturating(now, ABANDONED_PROBE_RETRY_MS));
   enter(record, State.OPEN, 0, now, Cause.PROBE_ABANDONED);
 }
 
@@ -48,6 +59,7 @@ export function nextStage(record: BackendRecord, now: u64): void {
 export function close(record: BackendRecord, now: u64): void {
   clearRing(record, now);
   record.consecutiveFailures = 0;
+  record.retryAfterUntilMs = 0;
   enter(record, State.CLOSED, 0, now, Cause.RAMP_COMPLETE);
 }
 

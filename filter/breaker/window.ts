@@ -1,5 +1,5 @@
 import { clamp, subtractCount } from "./arithmetic";
-import { failureWeight, isCounted, Outcome } from "./outcome";
+import { isCounted, isFailure, MAX_WEIGHT, Outcome } from "./outcome";
 import { BackendRecord, Bucket, bucketAt, clearRing, MAX_BUCKETS } from "./record";
 
 /*
@@ -11,7 +11,7 @@ import { BackendRecord, Bucket, bucketAt, clearRing, MAX_BUCKETS } from "./recor
  * is cleared, not one per call: hour-old failures never come back.
  *
  * Reading the totals is O(1). Filing is O(1) amortised: one step per second that passed, at most `bucketCount` in a row.
- * Space is O(bucketCount), 24 bytes each. A clock that goes back means that no time has passed: the call goes into the
+ * Space is O(bucketCount), 28 bytes each. A clock that goes back means that no time has passed: the call goes into the
  * head. The window covers between bucketCount - 1 and bucketCount seconds, as the newest bucket is still filling.
  */
 
@@ -37,16 +37,15 @@ export function advanceWindow(record: BackendRecord, now: u64): void {
   record.head = head;
 }
 
-/** Moves the window to `now` and files one outcome in the bucket of that moment. NEUTRAL leaves no trace. */
-export function fileOutcome(record: BackendRecord, outcome: i32, now: u64): void {
+/**
+ * Moves the window to `now` and files one outcome in the bucket of that moment. NEUTRAL leaves no trace.
+ * @param weight hundredths of a failure; at 0 a failed call is a call, and no failure
+ */
+export function fileOutcome(record: BackendRecord, outcome: i32, weight: u32, now: u64): void {
   advanceWindow(record, now);
   const bucket = bucketAt(record, headIndex(record));
-  if (outcome === Outcome.SUCCESS) {
-    if (record.totalSuccesses === u32.MAX_VALUE) return;
-    record.totalSuccesses++;
-    bucket.successes++;
-  } else if (isCounted(outcome)) {
-    fileFailure(record, bucket, outcome);
+  if (isCounted(outcome)) {
+    fileCall(record, bucket, outcome, isFailure(outcome) ? min(weight, MAX_WEIGHT) : 0);
   } else if (outcome === Outcome.BACKPRESSURE) {
     if (record.totalBackpressure === u32.MAX_VALUE) return;
     record.totalBackpressure++;
@@ -54,31 +53,42 @@ export function fileOutcome(record: BackendRecord, outcome: i32, now: u64): void
   }
 }
 
-/** Successes and failures in the window: what a rate is a share of. */
-export function countedCalls(record: BackendRecord): u64 {
-  return <u64>record.totalSuccesses + record.totalFailures;
+/** Moves the window to `now` and files calls that had a first token or its timeout, of which some were slow. */
+export function fileFirstTokenCalls(record: BackendRecord, calls: u32, slow: u32, now: u64): void {
+  advanceWindow(record, now);
+  if (record.totalFirstTokens > u32.MAX_VALUE - calls) return;
+  const slowCalls = min(slow, calls);
+  const bucket = bucketAt(record, headIndex(record));
+  record.totalFirstTokens += calls;
+  bucket.firstTokens += calls;
+  record.totalSlowCalls += slowCalls;
+  bucket.slowCalls += slowCalls;
 }
 
 /** A count that is full stays full, in bucket and total alike, so that the two never disagree. */
-function fileFailure(record: BackendRecord, bucket: Bucket, outcome: i32): void {
-  const weight = failureWeight(outcome);
-  if (record.totalFailures === u32.MAX_VALUE || record.totalWeightedFailures > u32.MAX_VALUE - weight) return;
-  record.totalFailures++;
-  bucket.failures++;
-  record.totalWeightedFailures += weight;
-  bucket.weightedFailures += weight;
+function fileCall(record: BackendRecord, bucket: Bucket, outcome: i32, weight: u32): void {
+  if (record.totalCalls === u32.MAX_VALUE || record.totalWeightedFailures > u32.MAX_VALUE - weight) return;
+  record.totalCalls++;
+  bucket.calls++;
   if (outcome === Outcome.OUT_OF_MEMORY) {
     record.totalOutOfMemory++;
     bucket.outOfMemory++;
   }
+  if (weight === 0) return;
+  record.totalFailures++;
+  bucket.failures++;
+  record.totalWeightedFailures += weight;
+  bucket.weightedFailures += weight;
 }
 
 function evict(record: BackendRecord, bucket: Bucket): void {
-  record.totalSuccesses = subtractCount(record.totalSuccesses, bucket.successes);
+  record.totalCalls = subtractCount(record.totalCalls, bucket.calls);
   record.totalFailures = subtractCount(record.totalFailures, bucket.failures);
   record.totalWeightedFailures = subtractCount(record.totalWeightedFailures, bucket.weightedFailures);
   record.totalBackpressure = subtractCount(record.totalBackpressure, bucket.backpressure);
   record.totalOutOfMemory = subtractCount(record.totalOutOfMemory, bucket.outOfMemory);
+  record.totalFirstTokens = subtractCount(record.totalFirstTokens, bucket.firstTokens);
+  record.totalSlowCalls = subtractCount(record.totalSlowCalls, bucket.slowCalls);
   memory.fill(changetype<usize>(bucket), 0, offsetof<Bucket>());
 }
 

@@ -10,7 +10,7 @@ import {
   tryAcquireProbe,
 } from "../../../filter/breaker/breaker";
 import { BreakerConfig, Stage } from "../../../filter/breaker/config";
-import { Outcome } from "../../../filter/breaker/outcome";
+import { FULL_WEIGHT, Outcome } from "../../../filter/breaker/outcome";
 import {
   BackendRecord,
   bucketAt,
@@ -42,6 +42,8 @@ export class Backend {
     backend.config.failureRateThreshold = failureRateThreshold;
     backend.config.consecutiveFailuresThreshold = 0;
     backend.config.outOfMemoryThreshold = 0;
+    backend.config.slowCallRateThreshold = 0;
+    backend.config.backpressureRateThreshold = 0;
     return backend;
   }
 
@@ -51,16 +53,36 @@ export class Backend {
   }
 
   /** Files outcomes of the present generation without a permit; the last verdict. */
-  file(outcome: i32, times: i32 = 1): i32 {
+  file(outcome: i32, times: i32 = 1, weight: u32 = FULL_WEIGHT): i32 {
     let verdict = 0;
     for (let i = 0; i < times; i++) {
-      verdict = onOutcome(this.record, this.config, this.now, this.record.generation, 0, outcome, 0);
+      verdict = onOutcome(
+        this.record,
+        this.config,
+        this.now,
+        this.record.generation,
+        0,
+        outcome,
+        weight,
+        0,
+        0,
+      );
     }
     return verdict;
   }
 
-  finish(generation: u32, permitId: u32, outcome: i32): i32 {
-    return onOutcome(this.record, this.config, this.now, generation, permitId, outcome, 0);
+  finish(generation: u32, permitId: u32, outcome: i32, retryAfterMs: u32 = 0): i32 {
+    return onOutcome(
+      this.record,
+      this.config,
+      this.now,
+      generation,
+      permitId,
+      outcome,
+      FULL_WEIGHT,
+      retryAfterMs,
+      0,
+    );
   }
 
   /** Takes a permit and ends with this outcome; the verdict, or -1 when no permit was to be had. */
@@ -87,11 +109,11 @@ export class Backend {
   }
 
   permission(): i32 {
-    return permission(this.record, this.now);
+    return permission(this.record, this.config, this.now);
   }
 
   remainingWaitMs(): u64 {
-    return remainingWaitMs(this.record, this.now);
+    return remainingWaitMs(this.record, this.config, this.now);
   }
 
   probe(owner: u64): bool {
@@ -129,31 +151,37 @@ export class Backend {
   }
 
   calls(): u32 {
-    return this.record.totalSuccesses + this.record.totalFailures;
+    return this.record.totalCalls;
   }
 }
 
 /** Whether every running total is the sum of its buckets. */
 export function totalsMatchBuckets(record: BackendRecord): bool {
-  let successes: u64 = 0;
+  let calls: u64 = 0;
   let failures: u64 = 0;
   let weightedFailures: u64 = 0;
   let backpressure: u64 = 0;
   let outOfMemory: u64 = 0;
+  let firstTokens: u64 = 0;
+  let slowCalls: u64 = 0;
   for (let i = 0; i < min(record.bucketCount, MAX_BUCKETS); i++) {
     const bucket = bucketAt(record, i);
-    successes += bucket.successes;
+    calls += bucket.calls;
     failures += bucket.failures;
     weightedFailures += bucket.weightedFailures;
     backpressure += bucket.backpressure;
     outOfMemory += bucket.outOfMemory;
+    firstTokens += bucket.firstTokens;
+    slowCalls += bucket.slowCalls;
   }
   return (
-    successes === record.totalSuccesses &&
+    calls === record.totalCalls &&
     failures === record.totalFailures &&
     weightedFailures === record.totalWeightedFailures &&
     backpressure === record.totalBackpressure &&
-    outOfMemory === record.totalOutOfMemory
+    outOfMemory === record.totalOutOfMemory &&
+    firstTokens === record.totalFirstTokens &&
+    slowCalls === record.totalSlowCalls
   );
 }
 

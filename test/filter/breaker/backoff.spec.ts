@@ -93,7 +93,7 @@ describe("openings in a row", () => {
   });
 
   it("spread the wait by the random number they are given", () => {
-    onOutcome(backend.record, backend.config, backend.now, 1, 0, Outcome.ENGINE_FATAL, u32.MAX_VALUE);
+    onOutcome(backend.record, backend.config, backend.now, 1, 0, Outcome.ENGINE_FATAL, 100, 0, u32.MAX_VALUE);
     expect(backend.record.state).toBe(State.OPEN);
     expect(backend.remainingWaitMs() > 5990 && backend.remainingWaitMs() <= 6000).toBe(true);
   });

@@ -1,8 +1,10 @@
 import {
   abandonProbe,
   isCanaryDrawn,
+  onFirstTokens,
   onOutcome,
   onProbeOutcome,
+  onTrend,
   permission,
   releasePermit,
   remainingWaitMs,
@@ -63,10 +65,18 @@ function anyNumber(): u64 {
 function anyConfig(): BreakerConfig {
   const config = new BreakerConfig();
   if (random.below(3) === 0) return config;
+  config.mode = <i32>random.below(7) - 1;
   config.minimumNumberOfCalls = <i32>anyNumber();
   config.failureRateThreshold = <i32>anyNumber();
   config.consecutiveFailuresThreshold = <i32>anyNumber();
   config.outOfMemoryThreshold = <i32>anyNumber();
+  config.failureCountThreshold = <i32>anyNumber();
+  config.slowCallRateThreshold = <i32>anyNumber();
+  config.backpressureRateThreshold = <i32>anyNumber();
+  config.backpressureWaitMs = <u32>anyNumber();
+  config.maxRetryAfterMs = <u32>anyNumber();
+  config.slidingWindowSize = <i32>anyNumber();
+  for (let i = 0; i < config.enforcing.length; i++) config.enforcing[i] = <u8>anyNumber();
   config.waitDurationInOpenStateMs = <u32>anyNumber();
   config.maxWaitDurationInOpenStateMs = <u32>anyNumber();
   config.backoffResetAfterMs = <u32>anyNumber();
@@ -84,8 +94,8 @@ function anyConfig(): BreakerConfig {
 function callAll(config: BreakerConfig): void {
   const record = changetype<BackendRecord>(ptr);
   const knownId = permitAt(record, <i32>random.below(16)).id;
-  permission(record, anyNumber());
-  remainingWaitMs(record, anyNumber());
+  permission(record, config, anyNumber());
+  remainingWaitMs(record, config, anyNumber());
   isCanaryDrawn(record, config, anyNumber(), <u32>anyNumber());
   const taken = tryAcquireCanary(record, config, anyNumber());
   renewPermit(record, config, taken, anyNumber());
@@ -97,10 +107,34 @@ function callAll(config: BreakerConfig): void {
     taken,
     <i32>random.below(8) - 1,
     <u32>anyNumber(),
+    <u32>anyNumber(),
+    <u32>anyNumber(),
   );
   renewPermit(record, config, knownId, anyNumber());
-  onOutcome(record, config, anyNumber(), record.generation, 0, <i32>random.below(6), <u32>anyNumber());
-  onOutcome(record, config, anyNumber(), <u32>anyNumber(), knownId, <i32>anyNumber(), <u32>anyNumber());
+  onOutcome(
+    record,
+    config,
+    anyNumber(),
+    record.generation,
+    0,
+    <i32>random.below(6),
+    100,
+    0,
+    <u32>anyNumber(),
+  );
+  onOutcome(
+    record,
+    config,
+    anyNumber(),
+    <u32>anyNumber(),
+    knownId,
+    <i32>anyNumber(),
+    100,
+    0,
+    <u32>anyNumber(),
+  );
+  onFirstTokens(record, config, anyNumber(), record.generation, <u32>anyNumber(), <u32>anyNumber(), 7);
+  onTrend(record, config, anyNumber(), <i32>random.below(20), <u32>anyNumber());
   const owner = random.below(2) === 0 ? record.probeOwner : anyNumber();
   tryAcquireProbe(record, config, anyNumber(), owner);
   if (random.below(2) === 0) onProbeOutcome(record, config, anyNumber(), owner, random.below(2) === 0, 1);
