@@ -2,16 +2,39 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findRepoRoot } from "../test/support/repo-root.js";
 import { measureChain } from "./chain/chain.js";
+import { measureSoak } from "./soak/soak.js";
+import { measureStream } from "./stream/stream.js";
 
 const usage = `Usage: npm run bench -- [options]
-  --only chain       CPU that the filter chain adds to a request inside Envoy (the only bench so far)
+  --only NAME        chain    CPU that the filter chain adds to a request inside Envoy (default)
+                     stream   what reading an event stream adds: CPU a response and event, time to a token
+                     soak     whether memory stays flat while half of the callers leave
   --json             one line of JSON on stdout instead of indented JSON
-  --requests N       in each cell, over all blocks (default 36000)
-  --blocks N         turns, each measuring every cell once (default 9)
+  --requests N       chain: in each cell, over all blocks (default 36000)
+                     stream: streamed answers in each cell, over all blocks (default 288)
+                     soak: in all (default 2000000; 200000 is enough for a quick look)
+  --blocks N         chain, stream: turns, each measuring every cell once (default 9)
   --modules FOLDER   another build of the filter (default build)`;
 
 const liveStreams = 5000;
-const benches = ["chain"];
+
+interface Settings {
+  readonly modules: string;
+  readonly requests: number;
+  readonly blocks: number;
+  readonly say: (line: string) => void;
+}
+
+interface Bench {
+  readonly requests: number;
+  readonly run: (settings: Settings) => Promise<object>;
+}
+
+const benches: Readonly<Record<string, Bench>> = {
+  chain: { requests: 36_000, run: (settings) => measureChain({ ...settings, liveStreams }) },
+  stream: { requests: 288, run: ({ requests, ...rest }) => measureStream({ ...rest, responses: requests }) },
+  soak: { requests: 2_000_000, run: measureSoak },
+};
 
 class UsageError extends Error {
   override name = "UsageError";
@@ -22,19 +45,19 @@ async function main(): Promise<void> {
     options: {
       only: { type: "string", default: "chain" },
       json: { type: "boolean", default: false },
-      requests: { type: "string", default: "36000" },
+      requests: { type: "string" },
       blocks: { type: "string", default: "9" },
       modules: { type: "string", default: join(findRepoRoot(), "build") },
     },
   });
-  if (!benches.includes(values.only)) {
-    throw new UsageError(`--only must be one of ${benches.join(", ")}, got ${values.only}`);
+  const bench = Object.hasOwn(benches, values.only) ? benches[values.only] : undefined;
+  if (!bench) {
+    throw new UsageError(`--only must be one of ${Object.keys(benches).join(", ")}, got "${values.only}"`);
   }
-  const result = await measureChain({
+  const result = await bench.run({
     modules: values.modules,
-    requests: whole("requests", values.requests),
+    requests: values.requests === undefined ? bench.requests : whole("requests", values.requests),
     blocks: whole("blocks", values.blocks),
-    liveStreams,
     say: (line) => console.error(line),
   });
   console.log(JSON.stringify(result, undefined, values.json ? undefined : 2));

@@ -2,13 +2,9 @@
 import { loadavg } from "node:os";
 import { chat } from "../../test/support/client.js";
 import type { RunningEnvoy } from "../../test/support/envoy.js";
+import { freePort } from "../../test/support/ports.js";
 import { waitFor } from "../../test/support/wait-for.js";
-import { answerHeader, eventCount } from "../load/answers.js";
-import type { Expectation, LoadSettings } from "../load/caller.js";
-import { LiveStreams } from "../load/live-streams.js";
-import { chatRequest, emptyRequest, type RequestOfLine } from "../load/requests.js";
-import { machine } from "../machine.js";
-import { Cell, cpuShare } from "./cell.js";
+import { Cell, cpuShare } from "../cell.js";
 import {
   answeringItself,
   type DirectAnswer,
@@ -16,9 +12,15 @@ import {
   shipped,
   withoutFilters,
   withPolicy,
-} from "./configs.js";
-import { differences, figure, ratios } from "./figures.js";
-import { Fleet } from "./fleet.js";
+} from "../configs.js";
+import { differences, figure, ratios } from "../figures.js";
+import { Fleet } from "../fleet.js";
+import { answerHeader, eventCount } from "../load/answers.js";
+import type { Expectation, LoadSettings } from "../load/caller.js";
+import { LiveStreams } from "../load/live-streams.js";
+import { chatRequest, emptyRequest, type RequestOfLine } from "../load/requests.js";
+import { Upstream } from "../load/upstream.js";
+import { machine } from "../machine.js";
 import { measureShares } from "./shares.js";
 import { judge } from "./targets.js";
 
@@ -47,7 +49,9 @@ const answeredByGpu = { status: 200, head: "x-llm-breaker-backend: gpu" };
 
 export async function measureChain(settings: ChainSettings): Promise<object> {
   const { say } = settings;
-  const fleet = await Fleet.start(settings.modules);
+  const upstreamPort = await freePort();
+  const upstream = await Upstream.listen(upstreamPort);
+  const fleet = new Fleet(settings.modules, upstreamPort);
   const streams = new LiveStreams();
   try {
     const bare = await fleet.addEnvoy(withoutFilters(shipped("minimal.yaml", fleet.folder)));
@@ -62,7 +66,7 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
     say(`opening ${settings.liveStreams} live streams`);
     await streams.open(live.port(clients), holdRequest, settings.liveStreams);
 
-    const onPiece = (line: number): void => fleet.upstream.sendNextEvent(line);
+    const onPiece = (line: number): void => upstream.sendNextEvent(line);
     let idleShare = 0;
     const load = (envoy: RunningEnvoy, request: RequestOfLine, expect: Expectation): LoadSettings => ({
       port: envoy.port(clients),
@@ -151,6 +155,7 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
   } finally {
     streams.close();
     await fleet.stop();
+    upstream.close();
   }
 }
 

@@ -1,10 +1,10 @@
 // Where the time of full.yaml goes, by leaving out one part at a time. Only asked for when a target is missed.
 import type { RunningEnvoy } from "../../test/support/envoy.js";
 import type { EnvoyConfig } from "../../test/support/envoy-config.js";
+import { Cell } from "../cell.js";
+import { unmatchedTo, withoutFilters, withPolicy } from "../configs.js";
+import { differences, figure } from "../figures.js";
 import type { LoadSettings } from "../load/caller.js";
-import { Cell } from "./cell.js";
-import { unmatchedTo, withoutFilters, withPolicy } from "./configs.js";
-import { differences, figure } from "./figures.js";
 
 const blocks = 9;
 const requestsPerBlock = 1000;

@@ -1,4 +1,4 @@
-import type { Figure } from "./figures.js";
+import type { Figure } from "../figures.js";
 
 export interface Verdict {
   readonly target: number;

@@ -19,7 +19,8 @@ function event(delta: object, finishReason: string | null): Buffer {
   return chunk(`data: ${data}\n\n`);
 }
 
-function chunk(text: string): Buffer {
+/** One chunk of a chunked body. */
+export function chunk(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
@@ -30,7 +31,7 @@ function whole(status: string, body: object): Buffer {
   );
 }
 
-const streamHead = Buffer.from(
+export const streamHead = Buffer.from(
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n",
 );
 const roleEvent = event({ role: "assistant", content: "" }, null);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type EnvoyConfig, readEnvoyConfig } from "../../test/support/envoy-config.js";
-import { findRepoRoot } from "../../test/support/repo-root.js";
+import { type EnvoyConfig, readEnvoyConfig } from "../test/support/envoy-config.js";
+import { findRepoRoot } from "../test/support/repo-root.js";
 
 type Node = Record<string, unknown>;
 

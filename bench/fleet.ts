@@ -1,35 +1,25 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RunningEnvoy, startEnvoy } from "../../test/support/envoy.js";
-import type { EnvoyConfig } from "../../test/support/envoy-config.js";
-import { freePort } from "../../test/support/ports.js";
-import { Upstream } from "../load/upstream.js";
+import { type RunningEnvoy, startEnvoy } from "../test/support/envoy.js";
+import type { EnvoyConfig } from "../test/support/envoy-config.js";
 
 /** Ports of the shipped files on which model servers and our own service listen; here one server plays them all. */
 const upstreamPorts = [9101, 9102, 9103, 9003];
 
-/** The processes of a measurement: an Envoy for each configuration. */
+/** The Envoys of a measurement, one for each configuration. */
 export class Fleet {
   /** Copies of the filter's modules, which no build replaces while the bench runs. */
   readonly folder: string;
   readonly #upstreamPort: number;
-  readonly upstream: Upstream;
   readonly #envoys: RunningEnvoy[] = [];
 
-  private constructor(folder: string, upstreamPort: number, upstream: Upstream) {
-    this.folder = folder;
+  constructor(modules: string, upstreamPort: number) {
     this.#upstreamPort = upstreamPort;
-    this.upstream = upstream;
-  }
-
-  static async start(modules: string): Promise<Fleet> {
-    const folder = mkdtempSync(join(tmpdir(), "llm-breaker-bench-"));
+    this.folder = mkdtempSync(join(tmpdir(), "llm-breaker-bench-"));
     for (const name of readdirSync(modules)) {
-      if (name.endsWith(".wasm")) copyFileSync(join(modules, name), join(folder, name));
+      if (name.endsWith(".wasm")) copyFileSync(join(modules, name), join(this.folder, name));
     }
-    const port = await freePort();
-    return new Fleet(folder, port, await Upstream.listen(port));
   }
 
   async addEnvoy(config: EnvoyConfig): Promise<RunningEnvoy> {
@@ -41,7 +31,6 @@ export class Fleet {
 
   async stop(): Promise<void> {
     for (const envoy of this.#envoys) await envoy.stop();
-    this.upstream.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

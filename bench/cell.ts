@@ -1,5 +1,5 @@
-import { cpuNanoseconds } from "../cpu-time.js";
-import { Caller, type LoadSettings } from "../load/caller.js";
+import { cpuNanoseconds } from "./cpu-time.js";
+import { Caller, type LoadSettings } from "./load/caller.js";
 
 const settleMs = 30;
 

@@ -1,0 +1,131 @@
+// What reading an event stream costs inside Envoy, with the whole chain against the same Envoy without filters, in turns.
+import { loadavg } from "node:os";
+import type { RunningEnvoy } from "../../test/support/envoy.js";
+import { Cell } from "../cell.js";
+import { shipped, unmatchedTo, withoutFilters } from "../configs.js";
+import { differences, figure } from "../figures.js";
+import { Fleet } from "../fleet.js";
+import { type StreamShape, tokenEventBytes } from "../load/event-stream.js";
+import { PacedProcess } from "../load/paced-process.js";
+import { streamRequest } from "../load/requests.js";
+import { machine } from "../machine.js";
+import { measureTokenDelay } from "./token-delay.js";
+
+export interface StreamSettings {
+  /** Folder of the filter's modules. */
+  readonly modules: string;
+  /** Streamed answers in each cell, over all blocks. */
+  readonly responses: number;
+  readonly blocks: number;
+  readonly say: (line: string) => void;
+}
+
+const clients = 10000;
+const connections = 32;
+const events = 500;
+const batch = 8;
+/** Each read of Envoy takes one write only while writes are this far apart. */
+const gapMs = 4;
+/** Pieces are a little longer than writes when Envoy was late; more than this and events did not come alone. */
+const piecesTolerance = 0.95;
+
+const targets = { perEventAloneUs: 3, perEventBatchedUs: 1, addedTokenMsP50: 0.2 };
+
+const alone: StreamShape = { events, eventsPerWrite: 1, waitMs: 0, gapMs };
+const batched: StreamShape = { ...alone, eventsPerWrite: batch };
+
+export async function measureStream(settings: StreamSettings): Promise<object> {
+  const { say, blocks } = settings;
+  const upstream = await PacedProcess.start();
+  const fleet = new Fleet(settings.modules, upstream.port);
+  try {
+    const bare = await fleet.addEnvoy(unmatchedTo(withoutFilters(shipped("full.yaml", fleet.folder)), "gpu"));
+    const full = await fleet.addEnvoy(shipped("full.yaml", fleet.folder));
+    const cell = (name: string, envoy: RunningEnvoy, shape: StreamShape, head?: string): Cell =>
+      new Cell(name, envoy.pid, {
+        port: envoy.port(clients),
+        request: streamRequest(shape, 20),
+        expect: { status: 200, ...(head && { head }) },
+        connections,
+      });
+    const byGpu = "x-llm-breaker-backend: gpu";
+    const cells = {
+      bareAlone: cell("bareAlone", bare, alone),
+      fullAlone: cell("fullAlone", full, alone, byGpu),
+      bareBatched: cell("bareBatched", bare, batched),
+      fullBatched: cell("fullBatched", full, batched, byGpu),
+    };
+    const all = Object.values(cells);
+    for (const each of all) await each.warmUp(connections);
+
+    const perBlock = Math.ceil(settings.responses / blocks);
+    for (let block = 1; block <= blocks; block++) {
+      const shown: string[] = [];
+      for (const each of all) shown.push(`${each.name} ${(await each.measure(perBlock)).toFixed(0)}`);
+      say(`block ${block} of ${blocks}, µs a response: ${shown.join(" · ")}`);
+    }
+    for (const each of all) each.close();
+    say("measuring how long a token takes");
+    const delay = await measureTokenDelay(bare.port(clients), full.port(clients), blocks);
+
+    checkPieces([cells.bareAlone, cells.fullAlone], events);
+    await checkJudged(full, cells.fullAlone.requests + cells.fullBatched.requests + blocks + 1);
+
+    const addedAlone = differences(cells.fullAlone.blocks, cells.bareAlone.blocks);
+    const addedBatched = differences(cells.fullBatched.blocks, cells.bareBatched.blocks);
+    const figures = {
+      perResponseUs: figure(addedAlone),
+      perEventAloneUs: figure(perEvent(addedAlone), 2),
+      perEventBatchedUs: figure(perEvent(addedBatched), 2),
+      addedTokenMsP50: delay.addedP50,
+      addedTokenMsP99: delay.addedP99,
+    };
+    return {
+      ...Object.fromEntries(Object.entries(figures).map(([name, { median }]) => [name, median])),
+      events,
+      eventBytes: tokenEventBytes,
+      responsesEach: perBlock * blocks,
+      blocks,
+      spreads: Object.fromEntries(Object.entries(figures).map(([name, { spread }]) => [name, spread])),
+      targets,
+      met: Object.fromEntries(
+        Object.entries(targets).map(([name, target]) => [
+          name,
+          figures[name as keyof typeof targets].median <= target,
+        ]),
+      ),
+      details: {
+        perResponseBatchedUs: figure(addedBatched).median,
+        barePerEventAloneUs: figure(perEvent(cells.bareAlone.blocks), 2).median,
+        barePerEventBatchedUs: figure(perEvent(cells.bareBatched.blocks), 2).median,
+        bareTokenMsP50: delay.bareP50.median,
+        eventsPerPiece: Object.fromEntries(
+          all.map((each) => [each.name, Number((events / each.piecesPerAnswer).toFixed(2))]),
+        ),
+        loadAverage: loadavg()[0],
+      },
+      machine: await machine(),
+    };
+  } finally {
+    await fleet.stop();
+    await upstream.stop();
+  }
+}
+
+/** Everything that the chain adds to a response, its start and end too, over its events. */
+function perEvent(perResponse: readonly number[]): number[] {
+  return perResponse.map((us) => us / events);
+}
+
+function checkPieces(cells: readonly Cell[], expected: number): void {
+  for (const cell of cells) {
+    if (cell.piecesPerAnswer >= expected * piecesTolerance) continue;
+    throw new Error(`${cell.name}: ${cell.piecesPerAnswer} pieces an answer: events did not come alone`);
+  }
+}
+
+/** The meter's own count: it has read every stream to its proper end. */
+async function checkJudged(envoy: RunningEnvoy, responses: number): Promise<void> {
+  const judged = await envoy.stat("wasmcustom.llm_breaker.gpu.outcome.success");
+  if (judged !== responses) throw new Error(`the meter judged ${judged} of ${responses} answers a success`);
+}
