@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type Answer, chat } from "../support/client.js";
+import { completionJson } from "../support/completion.js";
+import { findRepoRoot } from "../support/repo-root.js";
+import { waitFor } from "../support/wait-for.js";
+import { OPEN, type Rig, startRig } from "./support/rig.js";
+import { clusterOf, protocolOf } from "./support/shipped-config.js";
+import { writeTrappingModule } from "./support/trapping-module.js";
+
+// No byte is known to trap the filter. Here a meter that does, whenever an answer ends by trailers, shows what one would cost.
+
+const folder = mkdtempSync(join(tmpdir(), "llm-breaker-trap-"));
+const file = join(folder, "meter.wasm");
+let rig: Rig;
+
+interface WasmConfig {
+  config: { vm_config: { code: unknown } };
+}
+
+before(async () => {
+  const shipped = join(findRepoRoot(), "build", "llm-breaker-meter.wasm");
+  writeTrappingModule(shipped, file, "proxy_on_response_trailers");
+  rig = await startRig({
+    service: false,
+    concurrency: 1,
+    policy: ({ breaker }) => {
+      breaker.waitDurationInOpenState = "60s";
+      breaker.maxWaitDurationInOpenState = "60s";
+    },
+    patch: (config) => {
+      for (const name of ["gpu", "small", "public"]) {
+        const protocol = protocolOf(clusterOf(config, name));
+        protocol.explicit_http_config = { http_protocol_options: { enable_trailers: true } };
+        const meter = protocol.http_filters[0]?.typed_config as WasmConfig | undefined;
+        Object.assign(meter?.config.vm_config ?? {}, { code: { local: { filename: file } } });
+      }
+    },
+  });
+});
+
+after(async () => {
+  await rig?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const deadly = (body: string) => ({
+  kind: "raw" as const,
+  writes: [
+    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n",
+    `${body.length.toString(16)}\r\n${body}\r\n0\r\nx-sum: 1\r\n\r\n`,
+  ],
+});
+
+test("a trap costs the worker's answers under way and nothing else: the next request is served, by the same state", async () => {
+  rig.gpu.mode = { kind: "sseError", at: 0 };
+  await chat(rig.url, { stream: true });
+  assert.equal(await rig.state(), OPEN);
+  rig.gpu.mode = { kind: "ok" };
+
+  rig.small.mode = { kind: "sse", events: 100, gapMs: 50 };
+  let received = 0;
+  const onData = (chunk: Buffer): void => {
+    received += chunk.length;
+  };
+  const live = chat(rig.url, { stream: true, onData });
+  await waitFor(() => received > 0, 5_000, "the live stream");
+  rig.small.mode = deadly(completionJson("m", "a"));
+  const held = await chat(rig.url, { timeoutMs: 5_000 });
+  assert.ok(held.status === 0 || held.status >= 500, `${held.status}`);
+  if (held.status !== 0) assert.equal(typeof JSON.parse(held.text).error.message, "string", held.text);
+  assert.equal((await live).complete, false, "a cut stream must not look like a whole one");
+
+  rig.reset();
+  const startMs = performance.now();
+  const tryOnce = async (): Promise<Answer | undefined> => {
+    const answer = await chat(rig.url);
+    return answer.status === 200 ? answer : undefined;
+  };
+  const served = await waitFor(tryOnce, 2_000, "an answer after the trap");
+  assert.ok(performance.now() - startMs < 1_000, "the filter was away for too long");
+  // What was open still is: the state outlived the VM.
+  assert.equal(served.headers["x-llm-breaker-backend"], "small");
+  assert.equal(await rig.state(), OPEN);
+  assert.equal(rig.gpu.arrivals.length, 0);
+  assert.equal(rig.envoy.exit, undefined);
+});
