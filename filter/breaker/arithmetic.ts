@@ -9,6 +9,11 @@ export function subtractSaturating(a: u64, b: u64): u64 {
   return a > b ? a - b : 0;
 }
 
+/** The product, or the largest u64 when it would wrap. */
+export function multiplySaturating(a: u64, b: u64): u64 {
+  return b !== 0 && a > u64.MAX_VALUE / b ? u64.MAX_VALUE : a * b;
+}
+
 /** The u32 difference, or 0 when it would wrap. */
 export function subtractCount(a: u32, b: u32): u32 {
   return a > b ? a - b : 0;

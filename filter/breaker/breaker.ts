@@ -1,6 +1,6 @@
 import { incrementSaturating, subtractSaturating } from "./arithmetic";
 import { advanceClock, currentTime } from "./clock";
-import { BreakerConfig, Mode, Trigger } from "./config";
+import { BreakerConfig, Mode } from "./config";
 import { settle, VERDICT_LATE } from "./enforcement";
 import { isFiling, isMoving, isRefusing } from "./mode";
 import { isFailure, Outcome } from "./outcome";
@@ -10,7 +10,7 @@ import { BackendRecord } from "./record";
 import { heedRetryAfter } from "./retry-after";
 import { Cause, State } from "./state";
 import { open, returnToOpen, startProbe, startRamp } from "./transitions";
-import { trippedByBackpressure, trippedByCall, trippedByFirstTokens } from "./triggers";
+import { trippedByBackpressure, trippedByCall, trippedByFirstTokens, trippedByTrend } from "./triggers";
 import { fileFirstTokenCalls, fileOutcome } from "./window";
 
 export { VERDICT_LATE, VERDICT_REPORTED } from "./enforcement";
@@ -212,8 +212,7 @@ export function onTrend(
 ): i32 {
   const time = advanceClock(record, now);
   if (!isFiling(config.mode) || !isWatched(record, config)) return Cause.NONE;
-  const trigger = cause === Cause.COST_RATE ? Trigger.COST_RATE : Trigger.LATENCY_DRIFT;
-  return settle(record, config, time, 1 << trigger, jitter);
+  return settle(record, config, time, trippedByTrend(cause), jitter);
 }
 
 /** Files an outcome in the window and the streak; the triggers that have tripped. */

@@ -13,12 +13,17 @@ export function currentTime(record: BackendRecord, now: u64): u64 {
   return max(now, record.clockMs);
 }
 
+/** How far a clock has really gone back since it was seen; 0 when it has not, or by no more than a late worker is. */
+export function stepBackMs(seenMs: u64, now: u64): u64 {
+  return now < seenMs && seenMs - now > CLOCK_STEP_MS ? seenMs - now : 0;
+}
+
 /**
  * Whether the clock really went back. Whoever only asks and gets a no (`tryAcquireProbe`) should then write the record
  * back all the same, or each asker finds the old deadlines again. Never true of a monotonic clock.
  */
 export function hasClockStepped(record: BackendRecord, now: u64): bool {
-  return now < record.clockMs && record.clockMs - now > CLOCK_STEP_MS;
+  return stepBackMs(record.clockMs, now) !== 0;
 }
 
 /**
@@ -31,8 +36,8 @@ export function advanceClock(record: BackendRecord, now: u64): u64 {
     record.clockMs = now;
     return now;
   }
-  if (!hasClockStepped(record, now)) return seen;
-  const stepMs = seen - now;
+  const stepMs = stepBackMs(seen, now);
+  if (stepMs === 0) return seen;
   record.clockMs = now;
   record.stateSinceMs = subtractSaturating(record.stateSinceMs, stepMs);
   record.openUntilMs = subtractSaturating(record.openUntilMs, stepMs);

@@ -1,6 +1,7 @@
 import { BreakerConfig, Trigger } from "./config";
 import { Outcome } from "./outcome";
 import { BackendRecord } from "./record";
+import { Cause } from "./state";
 
 /*
  * What a CLOSED backend's window says after an event. Every function gives the triggers that have tripped as a set: bit n
@@ -34,6 +35,12 @@ export function trippedByFirstTokens(record: BackendRecord, config: BreakerConfi
   return isRateReached(config, slow, record.totalFirstTokens, config.slowCallRateThreshold)
     ? 1 << Trigger.SLOW_CALL_RATE
     : 0;
+}
+
+/** After a trend, which was judged by its own record. */
+export function trippedByTrend(cause: i32): u32 {
+  if (cause === Cause.LATENCY_DRIFT) return 1 << Trigger.LATENCY_DRIFT;
+  return cause === Cause.COST_RATE ? 1 << Trigger.COST_RATE : 0;
 }
 
 function engineFatal(config: BreakerConfig, outcome: i32): bool {

@@ -1,7 +1,10 @@
 import {
+  abandonProbe,
   isCanaryDrawn,
+  onFirstTokens,
   onOutcome,
   onProbeOutcome,
+  onTrend,
   permission,
   releasePermit,
   remainingWaitMs,
@@ -23,12 +26,13 @@ import {
 export const DRAWN: u32 = 0;
 export const NOT_DRAWN: u32 = u32.MAX_VALUE;
 
-/** One backend under simulated time, without jitter. */
+/** One backend under simulated time, without jitter unless it is set. */
 @final
 export class Backend {
   record: BackendRecord = changetype<BackendRecord>(heap.alloc(<usize>MAX_RECORD_SIZE));
   config: BreakerConfig = new BreakerConfig();
   now: u64 = 1000000;
+  jitter: u32 = 0;
 
   constructor(bucketCount: i32 = 30) {
     this.config.slidingWindowSize = bucketCount;
@@ -65,13 +69,19 @@ export class Backend {
         outcome,
         weight,
         0,
-        0,
+        this.jitter,
       );
     }
     return verdict;
   }
 
-  finish(generation: u32, permitId: u32, outcome: i32, retryAfterMs: u32 = 0): i32 {
+  finish(
+    generation: u32,
+    permitId: u32,
+    outcome: i32,
+    retryAfterMs: u32 = 0,
+    weight: u32 = FULL_WEIGHT,
+  ): i32 {
     return onOutcome(
       this.record,
       this.config,
@@ -79,10 +89,36 @@ export class Backend {
       generation,
       permitId,
       outcome,
-      FULL_WEIGHT,
+      weight,
       retryAfterMs,
-      0,
+      this.jitter,
     );
+  }
+
+  /** Files first tokens of the present generation. */
+  firstTokens(calls: u32, slow: u32): i32 {
+    return onFirstTokens(
+      this.record,
+      this.config,
+      this.now,
+      this.record.generation,
+      calls,
+      slow,
+      this.jitter,
+    );
+  }
+
+  /** Ends requests of the present generation by backpressure that tells a wait, or none at 0. */
+  throttle(retryAfterMs: u32, times: i32 = 1): i32 {
+    let verdict = 0;
+    for (let i = 0; i < times; i++) {
+      verdict = this.finish(this.record.generation, 0, Outcome.BACKPRESSURE, retryAfterMs);
+    }
+    return verdict;
+  }
+
+  trend(cause: i32): i32 {
+    return onTrend(this.record, this.config, this.now, cause, this.jitter);
   }
 
   /** Takes a permit and ends with this outcome; the verdict, or -1 when no permit was to be had. */
@@ -121,7 +157,11 @@ export class Backend {
   }
 
   probeOutcome(owner: u64, success: bool): i32 {
-    return onProbeOutcome(this.record, this.config, this.now, owner, success, 0);
+    return onProbeOutcome(this.record, this.config, this.now, owner, success, this.jitter);
+  }
+
+  abandon(owner: u64): i32 {
+    return abandonProbe(this.record, this.config, this.now, owner);
   }
 
   stages(first: Stage, second: Stage): this {
