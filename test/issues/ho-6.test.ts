@@ -61,6 +61,22 @@ test("HO-6: one failed canary opens again with a fresh wait, and later successes
   await recover(rig, () => chat(rig.url));
 });
 
+test("HO-6: failures of streams from before the opening do not open what has closed since", async () => {
+  const late = await rig.counter("gpu", "outcome.late");
+  const firstToken = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';
+  rig.gpu.mode = { kind: "chunks", writes: [firstToken, { waitMs: 1_400 }, firstToken, { waitMs: 1_400 }] };
+  const old = Array.from({ length: 6 }, () => chat(rig.url, { stream: true }));
+  await waitFor(() => rig.gpu.active === 6, 5_000, "the old streams");
+  await openAndReachRamp();
+  await recover(rig, () => chat(rig.url));
+  const transitions = rig.transitions().length;
+  assert.equal(await rig.counter("gpu", "outcome.late"), late, "an old stream ended too early");
+  for (const { complete } of await Promise.all(old)) assert.equal(complete, false);
+  await rig.waitForCounter("gpu", "outcome.late", late + 6);
+  assert.equal(await rig.state(), CLOSED);
+  assert.equal(rig.transitions().length, transitions);
+});
+
 test("HO-6: more permits than the breaker can keep track of are refused at the start, by name", async () => {
   const policy = ({ breaker }: PolicyJson): void => {
     breaker.ramp = [{ percent: 100, maxConcurrent: 17, successes: 2 }];
