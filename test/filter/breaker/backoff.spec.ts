@@ -92,6 +92,26 @@ describe("openings in a row", () => {
     expect(backend.remainingWaitMs()).toBe(120000);
   });
 
+  it("wait five seconds at least after GPU memory ran out, however short the configured wait is", () => {
+    backend.config.waitDurationInOpenStateMs = 200;
+    backend.file(Outcome.OUT_OF_MEMORY, 2);
+    expect(backend.remainingWaitMs()).toBe(5000);
+    backend = new Backend();
+    backend.config.waitDurationInOpenStateMs = 200;
+    backend.open();
+    expect(backend.remainingWaitMs()).toBe(200);
+  });
+
+  it("spread the wait of backpressure like any other, and none that was asked for", () => {
+    backend.jitter = u32.MAX_VALUE;
+    backend.throttle(0, 10);
+    expect(backend.remainingWaitMs() > 17990 && backend.remainingWaitMs() <= 18000).toBe(true);
+    backend = new Backend();
+    backend.jitter = u32.MAX_VALUE;
+    backend.throttle(60000, 10);
+    expect(backend.remainingWaitMs()).toBe(60000);
+  });
+
   it("spread the wait by the random number they are given", () => {
     onOutcome(backend.record, backend.config, backend.now, 1, 0, Outcome.ENGINE_FATAL, 100, 0, u32.MAX_VALUE);
     expect(backend.record.state).toBe(State.OPEN);

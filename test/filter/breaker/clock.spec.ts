@@ -1,5 +1,6 @@
-import { Permission } from "../../../filter/breaker/breaker";
+import { Permission, VERDICT_REPORTED } from "../../../filter/breaker/breaker";
 import { hasClockStepped } from "../../../filter/breaker/clock";
+import { Trigger } from "../../../filter/breaker/config";
 import { Outcome } from "../../../filter/breaker/outcome";
 import { Cause, State } from "../../../filter/breaker/state";
 import { Backend, totalsMatchBuckets } from "./backend";
@@ -126,6 +127,45 @@ describe("WIN-3: a clock that steps by an hour", () => {
     expect(backend.acquire()).toBe(0);
     backend.wait(1);
     expect(backend.acquire()).toBeGreaterThan(0);
+  });
+
+  it("back, a Retry-After ends as it would have", () => {
+    backend.throttle(60000);
+    backend.now -= HOUR_MS;
+    backend.file(Outcome.NEUTRAL);
+    backend.wait(10000).open();
+    expect(backend.remainingWaitMs()).toBe(50000);
+    backend.now -= HOUR_MS;
+    expect(backend.probe(1)).toBe(false);
+    expect(backend.remainingWaitMs()).toBe(50000);
+    expect(backend.wait(49999).probe(1)).toBe(false);
+    expect(backend.wait(1).probe(1)).toBe(true);
+  });
+
+  it("forward, a Retry-After is over, and the ordinary wait is not skipped", () => {
+    backend.throttle(60000);
+    backend.now += HOUR_MS;
+    backend.open();
+    expect(backend.remainingWaitMs()).toBe(30000);
+  });
+
+  it("back, a trigger that was only reported is quiet for not longer than the window", () => {
+    backend.config.enforcing[Trigger.ENGINE_FATAL] = 0;
+    expect(backend.file(Outcome.ENGINE_FATAL)).toBe(Cause.ENGINE_FATAL | VERDICT_REPORTED);
+    backend.now -= HOUR_MS;
+    expect(backend.file(Outcome.ENGINE_FATAL)).toBe(Cause.NONE);
+    expect(backend.wait(29999).file(Outcome.ENGINE_FATAL)).toBe(Cause.NONE);
+    expect(backend.wait(1).file(Outcome.ENGINE_FATAL)).toBe(Cause.ENGINE_FATAL | VERDICT_REPORTED);
+  });
+
+  it("back, first tokens are forgotten second by second like outcomes", () => {
+    backend.firstTokens(20, 7);
+    backend.now -= HOUR_MS;
+    backend.firstTokens(1, 0);
+    expect(backend.record.totalFirstTokens).toBe(21);
+    backend.wait(30000).firstTokens(1, 0);
+    expect(backend.record.totalFirstTokens).toBe(1);
+    expect(backend.record.totalSlowCalls).toBe(0);
   });
 
   it("back to its beginning harms nothing", () => {

@@ -118,8 +118,8 @@ function callAll(config: BreakerConfig): void {
     record.generation,
     0,
     <i32>random.below(6),
-    100,
-    0,
+    <u32>anyNumber(),
+    <u32>anyNumber(),
     <u32>anyNumber(),
   );
   onOutcome(
@@ -129,8 +129,8 @@ function callAll(config: BreakerConfig): void {
     <u32>anyNumber(),
     knownId,
     <i32>anyNumber(),
-    100,
-    0,
+    <u32>anyNumber(),
+    <u32>anyNumber(),
     <u32>anyNumber(),
   );
   onFirstTokens(record, config, anyNumber(), record.generation, <u32>anyNumber(), <u32>anyNumber(), 7);

@@ -1,3 +1,4 @@
+import { Xorshift } from "./backend";
 import { Trend } from "./trend";
 
 let trend: Trend = new Trend();
@@ -104,6 +105,30 @@ describe("a drift of latency", () => {
     }
     expect(learnt).toBe(0);
     expect(trend.judge(false)).toBe(true);
+  });
+
+  it("or illness freezes the baseline, whatever the samples are", () => {
+    const random = new Xorshift(6364136223846793005);
+    let moved = 0;
+    let frozen = 0;
+    let broken = 0;
+    for (let phase = 0; phase < 400; phase++) {
+      const isWell = random.below(3) !== 0;
+      const scaleMs = random.below(4) === 0 ? 3000 : 200;
+      for (let i = 0; i < 200; i++) {
+        const before = trend.baselineMs();
+        trend.wait(random.below(1000)).file(scaleMs + random.below(scaleMs), 1 + <i32>random.below(4));
+        const drifted = trend.judge(isWell);
+        const isMoved = trend.baselineMs() !== before;
+        if (isMoved) moved++;
+        if (drifted) frozen++;
+        if (isMoved && (drifted || !isWell)) broken++;
+        if (random.below(2000) === 0) trend.forget();
+      }
+    }
+    expect(broken).toBe(0);
+    expect(moved).toBeGreaterThan(20);
+    expect(frozen).toBeGreaterThan(20);
   });
 
   it("is not judged below 100 samples, and the baseline outlives forgotten ones", () => {

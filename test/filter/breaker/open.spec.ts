@@ -114,7 +114,7 @@ describe("names", () => {
 
   it("are there for every cause, all different", () => {
     const seen: string[] = [];
-    for (let cause = Cause.NONE as i32; cause <= Cause.PROBE_ABANDONED; cause++) {
+    for (let cause = Cause.NONE as i32; cause <= Cause.BACKPRESSURE; cause++) {
       expect(seen.includes(causeName(cause))).toBe(false);
       seen.push(causeName(cause));
     }

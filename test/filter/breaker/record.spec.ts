@@ -1,3 +1,4 @@
+import { Trigger } from "../../../filter/breaker/config";
 import { Outcome } from "../../../filter/breaker/outcome";
 import { livePermits } from "../../../filter/breaker/permits";
 import {
@@ -97,6 +98,22 @@ describe("a push of another window size", () => {
     backend.record = from;
   });
 
+  it("keeps what was asked for by Retry-After and which triggers are quiet", () => {
+    backend.throttle(60000);
+    backend.config.enforcing[Trigger.ENGINE_FATAL] = 0;
+    backend.file(Outcome.ENGINE_FATAL);
+    backend.firstTokens(5, 3);
+    const place = changetype<usize>(backend.record);
+    adaptRecord(place, recordSize(30), place, 60, backend.now);
+    backend.config.slidingWindowSize = 60;
+    expect(backend.record.totalFirstTokens).toBe(0);
+    expect(totalsMatchBuckets(backend.record)).toBe(true);
+    expect(backend.file(Outcome.ENGINE_FATAL)).toBe(0);
+    backend.config.enforcing[Trigger.ENGINE_FATAL] = 100;
+    backend.wait(30000).open();
+    expect(backend.remainingWaitMs()).toBe(30000);
+  });
+
   it("works in place, to more buckets and to fewer", () => {
     backend.file(Outcome.FAILURE, 3);
     const record = backend.record;
@@ -110,6 +127,18 @@ describe("a push of another window size", () => {
     expect(totalsMatchBuckets(record)).toBe(true);
     backend.file(Outcome.SUCCESS, 4);
     expect(backend.calls()).toBe(4);
+  });
+
+  it("starts a record of the first layout afresh", () => {
+    const size = 440 + 30 * 24;
+    memory.fill(ptr, 0, size);
+    store<u32>(ptr, 0x4c420001);
+    store<i32>(ptr, 30, 4);
+    store<i32>(ptr, State.OPEN, 64);
+    expect(isRecordValid(ptr, size)).toBe(false);
+    adaptRecord(ptr, size, ptr, 30, 5);
+    expect(isRecordValid(ptr, recordSize(30))).toBe(true);
+    expect(changetype<BackendRecord>(ptr).state).toBe(State.CLOSED);
   });
 
   it("makes a fresh record of bytes that are none", () => {

@@ -1,5 +1,5 @@
 import { FULL_WEIGHT, Outcome } from "../../../filter/breaker/outcome";
-import { initRecord } from "../../../filter/breaker/record";
+import { BackendRecord, initRecord } from "../../../filter/breaker/record";
 import { advanceWindow, fileFirstTokenCalls, fileOutcome } from "../../../filter/breaker/window";
 import { Backend, totalsMatchBuckets, Xorshift } from "./backend";
 
@@ -12,6 +12,59 @@ function file(outcome: i32, times: i32 = 1): void {
 function calls(): u32 {
   advanceWindow(backend.record, backend.now);
   return backend.record.totalCalls;
+}
+
+/** What was filed at one moment. */
+@final
+class Fact {
+  firstTokens: u32 = 0;
+  slowCalls: u32 = 0;
+
+  constructor(
+    public second: i64,
+    public outcome: i32,
+    public weight: u32,
+  ) {}
+}
+
+/** The sums of all facts from a second on, found by looking at each. */
+@final
+class Sums {
+  calls: u32 = 0;
+  failures: u32 = 0;
+  weighted: u32 = 0;
+  backpressure: u32 = 0;
+  outOfMemory: u32 = 0;
+  firstTokens: u32 = 0;
+  slowCalls: u32 = 0;
+
+  constructor(facts: Fact[], oldest: i64) {
+    for (let i = facts.length - 1; i >= 0 && facts[i].second >= oldest; i--) this.add(facts[i]);
+  }
+
+  isTotalOf(record: BackendRecord): bool {
+    return (
+      this.calls === record.totalCalls &&
+      this.failures === record.totalFailures &&
+      this.weighted === record.totalWeightedFailures &&
+      this.backpressure === record.totalBackpressure &&
+      this.outOfMemory === record.totalOutOfMemory &&
+      this.firstTokens === record.totalFirstTokens &&
+      this.slowCalls === record.totalSlowCalls
+    );
+  }
+
+  private add(fact: Fact): void {
+    this.firstTokens += fact.firstTokens;
+    this.slowCalls += fact.slowCalls;
+    if (fact.outcome === Outcome.BACKPRESSURE) this.backpressure++;
+    if (fact.outcome === Outcome.OUT_OF_MEMORY) this.outOfMemory++;
+    if (fact.outcome >= Outcome.BACKPRESSURE) return;
+    this.calls++;
+    if (fact.outcome === Outcome.SUCCESS || fact.weight === 0) return;
+    this.failures++;
+    this.weighted += fact.weight;
+  }
 }
 
 describe("the sliding window", () => {
@@ -125,35 +178,21 @@ describe("the sliding window", () => {
     expect(backend.record.totalSlowCalls).toBe(0);
   });
 
-  it("agrees with a list of all calls that is counted anew each time", () => {
+  it("agrees with a list of all facts that is counted anew each time", () => {
     const random = new Xorshift(88172645463325);
     const origin = backend.now;
-    const seconds: u64[] = [];
-    const outcomes: i32[] = [];
+    const facts: Fact[] = [];
     let disagreements = 0;
     for (let step = 0; step < 4000; step++) {
       backend.wait(random.below(50) === 0 ? random.below(15000) : random.below(300));
-      const outcome = <i32>random.below(6);
-      seconds.push((backend.now - origin) / 1000);
-      outcomes.push(outcome);
-      file(outcome);
-      const oldest = <i64>seconds[step] - 9;
-      let successes: u32 = 0;
-      let failures: u32 = 0;
-      let backpressure: u32 = 0;
-      for (let i = step; i >= 0 && <i64>seconds[i] >= oldest; i--) {
-        if (outcomes[i] === Outcome.SUCCESS) successes++;
-        else if (outcomes[i] < Outcome.BACKPRESSURE) failures++;
-        else if (outcomes[i] === Outcome.BACKPRESSURE) backpressure++;
-      }
-      if (
-        successes + failures !== backend.record.totalCalls ||
-        failures !== backend.record.totalFailures ||
-        backpressure !== backend.record.totalBackpressure ||
-        !totalsMatchBuckets(backend.record)
-      ) {
-        disagreements++;
-      }
+      const fact = new Fact(<i64>((backend.now - origin) / 1000), <i32>random.below(6), random.below(3) * 60);
+      fact.firstTokens = random.below(4);
+      fact.slowCalls = random.below(fact.firstTokens + 1);
+      facts.push(fact);
+      fileOutcome(backend.record, fact.outcome, fact.weight, backend.now);
+      fileFirstTokenCalls(backend.record, fact.firstTokens, fact.slowCalls, backend.now);
+      if (!new Sums(facts, fact.second - 9).isTotalOf(backend.record)) disagreements++;
+      if (!totalsMatchBuckets(backend.record)) disagreements++;
     }
     expect(disagreements).toBe(0);
   });
