@@ -1,5 +1,8 @@
-import { AnswerEvent, feedEvent, isClosed, restartEvent } from "./answer-event";
-import { textOf } from "./json-state";
+import { AnswerEvent, closeChoice, isBroken, isClosed, restartEvent } from "./answer-event";
+import { feedEvent } from "./answer-values";
+import { ErrorKind, kindOfText, NOT_CONTEXT } from "./error-kind";
+import { isScalar } from "./json-scalar";
+import { JsonMode, textOf } from "./json-state";
 import { endSse, nextPart, nextSseEvent, resetSse, SsePart, SseReader } from "./sse";
 
 /** How an answer says that it ended. Of several choices the worst counts. */
@@ -16,8 +19,8 @@ export enum Finish {
 export const ERROR_ROOM: i32 = 512;
 
 /**
- * What the meter wants to know of an answer that passes by: an event stream of OpenAI chat chunks or
- * completions, an answer in one piece, or an error body. Facts of an event count once its JSON is
+ * What the meter wants to know of an answer that passes by: an event stream, an answer in one piece, or an
+ * error body, of OpenAI chat, completions and Responses, Anthropic Messages, TGI, Triton or Ollama. Facts of an event count once its JSON is
  * closed, so an event that was cut tells nothing, except that its error still counts (at the end).
  * Fixed size, no pointer inside survives a feed. Cleared by `resetAnswer`.
  */
@@ -30,11 +33,13 @@ export class AnswerReader extends AnswerEvent {
   firstToken: bool;
   /** An error came, whatever the status. */
   errorSeen: bool;
-  /** `data: [DONE]` came. Servers send it after errors too. */
+  /** The dialect's end mark came, `data: [DONE]` or its like. Servers send it after errors too. */
   doneSeen: bool;
-  /** Answer in one piece: its JSON is closed. */
+  /** Answer in one piece: its JSON is closed. A scalar is so at the end only. */
   complete: bool;
   finish: u8;
+  /** An `ErrorKind`: known with the error, of an answer in one piece at its end. */
+  errorKind: u8;
   /**
    * Bytes of the first error's message at `errorText`. For an answer in one piece it is set by a
    * top-level `message` or `detail`, or by a body that isn't JSON at all (`plain`), too: `errorSeen` stays
@@ -45,6 +50,9 @@ export class AnswerReader extends AnswerEvent {
   errorCode: i32;
   /** Events with data, without `[DONE]`. */
   events: u32;
+  /** Bit n: choice n came; it has a finish reason. Choices from 32 on are not waited for. */
+  begunChoices: u32;
+  finishedChoices: u32;
   sse0: u64;
   sse8: u64;
   sse16: u64;
@@ -70,6 +78,9 @@ export function resetAnswer(answer: AnswerReader, eventStream: bool): void {
   answer.errorTextLength = 0;
   answer.errorCode = -1;
   answer.events = 0;
+  answer.errorKind = <u8>ErrorKind.UNKNOWN;
+  answer.begunChoices = 0;
+  answer.finishedChoices = 0;
   resetSse(sseOf(answer));
 }
 
@@ -89,13 +100,25 @@ export function feedAnswer(answer: AnswerReader, ptr: usize, length: i32): void 
 /** The body has ended, by its end or by trailers. Calling it twice changes nothing. */
 export function endAnswer(answer: AnswerReader): void {
   if (!answer.eventStream) {
-    commit(answer, answer.hasError);
+    endBody(answer);
     return;
   }
   const sse = sseOf(answer);
   endSse(sse);
   endEvent(answer, sse);
   nextSseEvent(sse);
+}
+
+/**
+ * The answer reached its proper end and is no failure: a JSON that is closed, or a stream in which each choice
+ * that began has a finish reason, or the end mark came after a token or a finish reason.
+ */
+export function isWhole(answer: AnswerReader): bool {
+  if (answer.errorSeen || answer.finish === Finish.ABNORMAL) return false;
+  if (!answer.eventStream) return answer.complete;
+  const isFinished = answer.finish === Finish.NORMAL;
+  if (answer.doneSeen) return isFinished || answer.firstToken;
+  return isFinished && (answer.begunChoices & ~answer.finishedChoices) === 0;
 }
 
 function sseOf(answer: AnswerReader): SseReader {
@@ -111,6 +134,24 @@ function feedBody(answer: AnswerReader, ptr: usize, end: usize): void {
   commit(answer, answer.hasError);
 }
 
+/** Only the end shows that a string, a number or a word at the top is whole. */
+function endBody(answer: AnswerReader): void {
+  if (answer.plain) {
+    if (isScalar(textOf(answer), answer.textLength) && answer.textLength < ERROR_ROOM) {
+      answer.plain = false;
+      answer.mode = JsonMode.DONE;
+      answer.textLength = 0;
+      answer.errorTextLength = 0;
+    } else if (answer.errorKind === ErrorKind.UNKNOWN) {
+      answer.errorKind = <u8>kindOfText(textOf(answer), answer.textLength);
+    }
+  } else if (answer.mode === JsonMode.AFTER && answer.depth === 0) {
+    answer.mode = JsonMode.DONE;
+  }
+  answer.complete = isClosed(answer);
+  commit(answer, answer.hasError);
+}
+
 function feedStream(answer: AnswerReader, ptr: usize, end: usize): void {
   const sse = sseOf(answer);
   sse.at = ptr;
@@ -121,8 +162,8 @@ function feedStream(answer: AnswerReader, ptr: usize, end: usize): void {
         answer.lineStart = true;
         break;
       case SsePart.DATA:
-        // Some servers end events by one line end only: a closed value can't go on, so this is a new one.
-        if (answer.lineStart && isClosed(answer)) endEvent(answer, sse);
+        // Some servers end events by one line end only: a value that is closed or broken can't go on, so this is a new one.
+        if (answer.lineStart && (isClosed(answer) || isBroken(answer))) endEvent(answer, sse);
         answer.lineStart = false;
         feedEvent(answer, sse.from, sse.to);
         // Not only at the blank line: the first token should not wait for it.
@@ -150,19 +191,27 @@ function commit(answer: AnswerReader, failed: bool): void {
   if (failed) {
     answer.errorSeen = true;
     if (answer.errorCode < 0) answer.errorCode = answer.code;
-  } else if (closed && answer.hasToken) {
+  } else if (closed && (answer.hasToken || (answer.hasEngineText && !answer.isSpecial))) {
     answer.firstToken = true;
   }
-  if (failed || !answer.eventStream) keepText(answer);
+  if (failed || !answer.eventStream) keepError(answer);
   if (!closed) return;
-  if (answer.isDone) answer.doneSeen = true;
+  if (answer.isDone || answer.hasEnd) answer.doneSeen = true;
   if (answer.hasAbnormalFinish) answer.finish = <u8>Finish.ABNORMAL;
   else if (answer.hasFinish && answer.finish === Finish.NONE) answer.finish = <u8>Finish.NORMAL;
+  closeChoice(answer);
+  answer.begunChoices |= answer.begun;
+  answer.finishedChoices |= answer.finished;
 }
 
-/** The text in the room is the error's from now on: nothing may be written over it. */
-function keepText(answer: AnswerReader): void {
+/** The text in the room is the error's from now on: nothing may be written over it. Its code or type outweighs it. */
+function keepError(answer: AnswerReader): void {
+  const word = <i32>answer.wordKind;
+  if (answer.errorKind === ErrorKind.UNKNOWN && word !== NOT_CONTEXT) answer.errorKind = <u8>word;
   if (answer.errorTextLength > 0 || answer.textLength === 0) return;
   answer.errorTextLength = answer.textLength;
   answer.textLimit = 0;
+  if (answer.errorKind !== ErrorKind.UNKNOWN) return;
+  const told = kindOfText(textOf(answer), answer.textLength);
+  if (word !== NOT_CONTEXT || told !== ErrorKind.CONTEXT_LENGTH) answer.errorKind = <u8>told;
 }

@@ -41,7 +41,7 @@ export function classifyEngineError(ptr: usize, length: i32): i32 {
 }
 
 /** `N validation error`: the text behind it is the client's. */
-function isValidation(at: usize, end: usize): bool {
+export function isValidation(at: usize, end: usize): bool {
   let digits = at;
   while (digits < end && isDigit(load<u8>(digits))) digits++;
   return digits > at && startsWith(digits, <i32>(end - digits), " validation error");

@@ -1,5 +1,5 @@
 import { JsonScanner, JsonType } from "./json-state";
-import { addDigit, isDigit } from "./text";
+import { addDigit, equalsText, isDigit, isSpace, skipText } from "./text";
 
 /** Parts of a number, in the order in which they come. */
 enum NumberPart {
@@ -88,4 +88,38 @@ export function wordType(word: u64): i32 {
   if (word === TRUE) return JsonType.TRUE;
   if (word === FALSE) return JsonType.FALSE;
   return word === NULL ? JsonType.NULL : JsonType.WORD;
+}
+
+/** Whether the bytes are one JSON number, `true`, `false` or `null`, and blanks behind it. */
+export function isScalar(ptr: usize, length: i32): bool {
+  let end = ptr + <usize>length;
+  while (end > ptr && isSpace(load<u8>(end - 1))) end--;
+  const size = <i32>(end - ptr);
+  return (
+    isNumber(ptr, end) ||
+    equalsText(ptr, size, "true") ||
+    equalsText(ptr, size, "false") ||
+    equalsText(ptr, size, "null")
+  );
+}
+
+function isNumber(ptr: usize, end: usize): bool {
+  const first = skipText(ptr, end, "-");
+  let at = skipDigits(first, end);
+  if (at === first || (load<u8>(first) === 0x30 && at > first + 1)) return false;
+  const fraction = skipText(at, end, ".");
+  if (fraction > at) {
+    at = skipDigits(fraction, end);
+    if (at === fraction) return false;
+  }
+  if (at === end) return true;
+  if ((load<u8>(at) | 0x20) !== 0x65) return false;
+  const sign = at + 1;
+  const exponent = max(skipText(sign, end, "-"), skipText(sign, end, "+"));
+  return exponent < end && skipDigits(exponent, end) === end;
+}
+
+function skipDigits(at: usize, end: usize): usize {
+  while (at < end && isDigit(load<u8>(at))) at++;
+  return at;
 }

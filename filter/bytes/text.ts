@@ -20,6 +20,18 @@ export function startsWith(ptr: usize, length: i32, text: string): bool {
   return widen(load<u32>(ptr + last)) === load<u64>(literal + (last << 1));
 }
 
+/** The first 8 of `length` bytes as one number. Reads 8 bytes, whatever the length. */
+export function wordAt(ptr: usize, length: i32): u64 {
+  return load<u64>(ptr) & (u64.MAX_VALUE >> ((<u64>max(8 - length, 0)) << 3));
+}
+
+/** The number that `wordAt` reads of `text` (ASCII). */
+export function wordOf(text: string): u64 {
+  let word: u64 = 0;
+  for (let i = min(text.length, 8) - 1; i >= 0; i--) word = (word << 8) | <u64>text.charCodeAt(i);
+  return word;
+}
+
 /** Past `text` (ASCII) when the bytes in [at, end) start with it, else `at`. */
 export function skipText(at: usize, end: usize, text: string): usize {
   return startsWith(at, <i32>(end - at), text) ? at + <usize>text.length : at;
@@ -48,6 +60,21 @@ export function equalsIgnoreCase(ptr: usize, length: i32, text: string): bool {
     if (byte !== lower(<u8>load<u16>(literal + ((<usize>i) << 1)))) return false;
   }
   return true;
+}
+
+/** Past `text` (ASCII) when the bytes in [at, end) start with it in either case, else `at`. */
+export function skipIgnoreCase(at: usize, end: usize, text: string): usize {
+  const size = text.length;
+  return <i32>(end - at) >= size && equalsIgnoreCase(at, size, text) ? at + <usize>size : at;
+}
+
+/** Whether `text` (ASCII, not empty), in either case, stands in [at, end) and begins before `limit`. */
+export function containsWithin(at: usize, end: usize, text: string, limit: usize): bool {
+  const last = min(end, limit);
+  for (let from = at; from < last; from++) {
+    if (skipIgnoreCase(from, end, text) > from) return true;
+  }
+  return false;
 }
 
 /** The ASCII letter in lower case; any other byte as it is. */

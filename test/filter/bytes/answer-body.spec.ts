@@ -96,7 +96,7 @@ describe("an error body", () => {
     expect(bodyFacts('{"error":{"code":"429","message":"Too many"}}')).toBe(
       "error complete code:429 text:Too many",
     );
-    expect(bodyFacts('{"error":{}}')).toBe("error complete");
+    expect(bodyFacts('{"error":{"x":null}}')).toBe("error complete");
   });
 
   it("vLLM of old, SGLang, LMDeploy, TensorRT-LLM: flat", () => {
@@ -139,6 +139,7 @@ describe("an error body", () => {
     expect(bodyFacts('{"error":false,"x":0}')).toBe("complete");
     expect(bodyFacts('{"error":""}')).toBe("complete");
     expect(bodyFacts('{"error":[]}')).toBe("complete");
+    expect(bodyFacts('{"error":{}}')).toBe("complete");
   });
 
   it("keeps the raw start of a body that is no JSON", () => {

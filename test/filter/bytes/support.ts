@@ -4,8 +4,10 @@ import {
   errorText,
   Finish,
   feedAnswer,
+  isWhole,
   resetAnswer,
 } from "../../../filter/bytes/answer";
+import { ErrorKind } from "../../../filter/bytes/error-kind";
 import { feedPeek, peekModel, RequestPeek, resetPeek } from "../../../filter/bytes/request-peek";
 
 /** Each fixture is cut in this many random ways. */
@@ -68,6 +70,19 @@ export function answerFacts(body: string, eventStream: bool): string {
   return whole;
 }
 
+/** As `answerFacts`, with ` whole` when the answer reached its proper end; cut in two at every position, too. */
+export function wholeFacts(body: string, eventStream: bool): string {
+  const facts = answerFacts(body, eventStream);
+  const bytes = String.UTF8.encode(body);
+  const last = readAnswer(bytes, eventStream, bytes.byteLength, null);
+  const whole = isWhole(answer);
+  for (let cut = 1; cut < bytes.byteLength; cut++) {
+    const found = readAnswer(bytes, eventStream, cut, null);
+    if (found !== last || isWhole(answer) !== whole) return "pieces of " + cut.toString() + ": " + found;
+  }
+  return whole ? (facts + " whole").trimStart() : facts;
+}
+
 export function streamFacts(body: string): string {
   return answerFacts(body, true);
 }
@@ -110,11 +125,29 @@ function listAnswer(): string {
   if (answer.promptTokens >= 0) facts += "prompt:" + answer.promptTokens.toString() + " ";
   if (answer.completionTokens >= 0) facts += "completion:" + answer.completionTokens.toString() + " ";
   if (answer.errorCode >= 0) facts += "code:" + answer.errorCode.toString() + " ";
+  if (answer.errorKind !== ErrorKind.UNKNOWN) facts += "kind:" + kindName(answer.errorKind) + " ";
   if (answer.events > 0) facts += "events:" + answer.events.toString() + " ";
   if (answer.errorTextLength > 0) {
     facts += "text:" + String.UTF8.decodeUnsafe(errorText(answer), <usize>answer.errorTextLength) + " ";
   }
   return facts.trimEnd();
+}
+
+export function kindName(kind: i32): string {
+  switch (kind) {
+    case ErrorKind.UNKNOWN:
+      return "unknown";
+    case ErrorKind.CONTEXT_LENGTH:
+      return "context";
+    case ErrorKind.CONTENT_FILTER:
+      return "filter";
+    case ErrorKind.MODEL_NOT_FOUND:
+      return "model";
+    case ErrorKind.QUOTA:
+      return "quota";
+    default:
+      return "not a kind";
+  }
 }
 
 /** What a request's body tells; the same however it is cut, or a complaint. */
