@@ -62,3 +62,14 @@ export function findLineEnd(at: usize, end: usize): usize {
   }
   return end;
 }
+
+/** First `byte` in [at, end), or `end`. */
+export function findByte(at: usize, end: usize, byte: u8): usize {
+  while (at + 16 <= end) {
+    const mask = i8x16.bitmask(i8x16.eq(v128.load(at), i8x16.splat(byte)));
+    if (mask !== 0) return at + <usize>ctz(mask);
+    at += 16;
+  }
+  while (at < end && load<u8>(at) !== byte) at++;
+  return at;
+}
