@@ -8,6 +8,8 @@ import { Backend } from "./backend";
 let backend: Backend = new Backend();
 
 describe("HO-1: a neutral end in half-open gives the permit back", () => {
+  // Mutation, tried: in breaker.ts, onCanary with `outcome === Outcome.SUCCESS || outcome === Outcome.NEUTRAL` (a neutral canary
+  // votes for success) makes this fail.
   it("so that bad requests as canaries neither close, open nor block", () => {
     backend = new Backend().ramp();
     for (let i = 0; i < 20; i++) {
@@ -72,6 +74,8 @@ describe("HO-6: fewer permits than the minimum number of calls", () => {
     expect(backend.record.state).toBe(State.CLOSED);
   });
 
+  // Mutation, tried: in breaker.ts, onOutcome with `if (isDead) return VERDICT_LATE;` (a late result votes) makes this fail,
+  // and in open.spec.ts "tell an outcome of before the outage from one of after it".
   it("(b) opens again on one failed trial, with a fresh wait, whatever would have followed", () => {
     const generation = backend.record.generation;
     const second = backend.acquire();

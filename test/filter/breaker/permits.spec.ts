@@ -65,6 +65,8 @@ describe("permits", () => {
     expect(livePermits(backend.record, backend.now)).toBe(1);
   });
 
+  // Mutation, tried: in breaker.ts, onOutcome with `if (generation !== record.generation) return VERDICT_LATE;` (a dead permit's
+  // late result votes) makes this fail.
   it("that died have no vote, neither for nor against", () => {
     const generation = backend.record.generation;
     const first = backend.acquire();
@@ -93,6 +95,8 @@ describe("permits", () => {
     expect(backend.renew(next)).toBe(true);
   });
 
+  // Mutation, tried: in breaker.ts, onOutcome with the freePermit line moved below the return of VERDICT_LATE (the permit of
+  // a late end leaks) makes this fail; without that line, "come back with every kind of outcome" fails too.
   it("are held over an opening until their request has ended, and count against the next cap", () => {
     const generation = backend.record.generation;
     const running = backend.acquire();

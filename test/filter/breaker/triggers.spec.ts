@@ -45,6 +45,8 @@ describe("the failure rate", () => {
     expect(backend.calls()).toBe(29);
   });
 
+  // Mutation, tried: in outcome.ts, isCounted with `|| outcome === Outcome.NEUTRAL` (neutral counts as success) makes this
+  // fail, and in window.spec.ts "files each class of outcome in its own count".
   it("is diluted by neither neutral ends nor backpressure", () => {
     backend.file(Outcome.NEUTRAL, 200);
     backend.file(Outcome.BACKPRESSURE, 200);
@@ -92,6 +94,8 @@ describe("consecutive failures", () => {
     expect(backend.record.state).toBe(State.CLOSED);
   });
 
+  // Mutation, tried: in breaker.ts, fileCall with `outcome === Outcome.SUCCESS || outcome === Outcome.NEUTRAL` (neutral heals
+  // the streak like a success) makes this fail.
   it("are ended by neither backpressure nor a neutral end", () => {
     backend.file(Outcome.FAILURE, 4);
     backend.file(Outcome.BACKPRESSURE, 3);
