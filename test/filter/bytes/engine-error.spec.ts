@@ -81,6 +81,37 @@ const OVERLOADED: string[] = [
   "slow_down",
 ];
 
+/** What engines and providers say when they are well: load, money, start-up, the client's leave, echoed words. */
+const ALIVE: string[] = [
+  "Context size has been exceeded.",
+  "exceed_context_size_error",
+  "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+  "prompt is too long: 210000 tokens > 200000 maximum",
+  "extra_forbidden: CUDA error: unknown error",
+  "string_type: NCCL error",
+  "insufficient_quota",
+  "credit_balance_exhausted",
+  "Insufficient Balance",
+  "enforced_spend_limit_reached",
+  "Loading model",
+  "sleeping",
+  "The engine is sleeping",
+  "EngineGenerateError",
+  "An internal server error occurred.",
+  "Client disconnected",
+  "request canceled",
+  "Request aborted",
+  "out of memory",
+  "worker died",
+  "CUDA",
+  "NCCL",
+  "killed",
+  "The worker died, out of memory: CUDA, NCCL, killed",
+  "429",
+  "Compute error.",
+  "Incomplete generation",
+];
+
 /** Further texts of the same classes: other alternatives of each matcher. */
 const MORE_DEAD: string[] = [
   "EngineDeadError",
@@ -200,6 +231,7 @@ describe("the class of an engine's error", () => {
 
   it("clients' faults and echoed words are none of these", () => {
     expectAll(NOT_THE_ENGINE, EngineError.NONE);
+    expectAll(ALIVE, EngineError.NONE);
     expectAll(NEAR_MISSES, EngineError.NONE);
   });
 

@@ -1,5 +1,13 @@
-import { findLineEnd, findStringStop, findStructure } from "../../../filter/bytes/scan";
-import { equalsIgnoreCase, equalsText, parseDecimal, startsWith } from "../../../filter/bytes/text";
+import { findByte, findLineEnd, findStringStop, findStructure } from "../../../filter/bytes/scan";
+import {
+  containsWithin,
+  equalsIgnoreCase,
+  equalsText,
+  parseDecimal,
+  startsWith,
+  wordAt,
+  wordOf,
+} from "../../../filter/bytes/text";
 import { atMemoryEnd } from "./support";
 
 let length: i32 = 0;
@@ -31,6 +39,26 @@ describe("texts against raw bytes", () => {
   it("does not take a wide character for its low byte", () => {
     expect(startsWith(place("abcd"), length, "abc\u0164")).toBe(false);
     expect(startsWith(place("é"), length, "é")).toBe(false);
+  });
+
+  it("takes the first eight bytes of a text as one number", () => {
+    const text = "abcdefgh";
+    for (let size = 1; size <= 8; size++) {
+      const word = wordOf(text.substring(0, size));
+      expect(wordAt(place(text), size)).toBe(word);
+      expect(wordAt(place(text), (size & 7) + 1) === word).toBe(false);
+      expect(wordAt(place("x" + text.substring(1)), size) === word).toBe(false);
+    }
+    expect(wordAt(place("abcdefghi"), 9)).toBe(wordOf("abcdefghx"));
+  });
+
+  it("finds a text that begins before a limit, in either case", () => {
+    const at = place("xxCode 7");
+    const end = at + <usize>length;
+    expect(containsWithin(at, end, "cODE 7", at + 3)).toBe(true);
+    expect(containsWithin(at, end, "code 7", at + 2)).toBe(false);
+    expect(containsWithin(at, end, "code 78", end)).toBe(false);
+    expect(containsWithin(end, end, "c", end)).toBe(false);
   });
 
   it("ignores the case of ASCII letters only", () => {
@@ -72,6 +100,9 @@ describe("the searches", () => {
         const end = at + 20 + tail;
         const hit = at + 7;
         expect(findStringStop(at, end)).toBe(byte === 0x22 || byte === 0x5c ? hit : end);
+        expect(findByte(at, end, 0x61)).toBe(at);
+        expect(findByte(at, end, <u8>byte)).toBe(byte === 0x61 ? at : hit);
+        expect(findByte(hit + 1, end, <u8>byte)).toBe(byte === 0x61 ? hit + 1 : end);
         expect(findLineEnd(at, end)).toBe(byte === 0x0a || byte === 0x0d ? hit : end);
         const isStructure = byte === 0x22 || byte === 0x5b || byte === 0x5d || byte === 0x7b || byte === 0x7d;
         expect(findStructure(at, end)).toBe(isStructure ? hit : end);
