@@ -1,0 +1,182 @@
+// The shipped full.yaml with short timers, and with chains of its own for each situation.
+import { neverOpen, type Rig, startRig } from "../e2e/support/rig.js";
+import {
+  addRoute,
+  type Cluster,
+  chainOf,
+  clusterOf,
+  connectionManager,
+  gateOf,
+  type PolicyJson,
+  policyOf,
+  routeOf,
+  type ShippedConfig,
+  setPolicyText,
+} from "../e2e/support/shipped-config.js";
+import { DiscoveredFilter } from "../support/discovered-filter.js";
+import { freePort } from "../support/ports.js";
+import { limits } from "./plan.js";
+
+/** Backends that take turns in going through an opening and a ramp. */
+export const rampCount = 4;
+export const maxCanaries = 2;
+
+const tiers = ["gpu", "small", "public"] as const;
+type Tiers = readonly [string, string, string];
+
+export async function startCalmRig(): Promise<Rig> {
+  const ports = await deadPorts();
+  return await startRig({
+    policy: (policy) => {
+      neverOpen(policy);
+      addChains(policy, { chat: tiers, ...deadChains });
+    },
+    patch: (config) => patchDead(config, ports),
+    fixedPorts: ports,
+  });
+}
+
+export interface PushRig {
+  readonly rig: Rig;
+  /** Pushes the policy again, with a changed number in it. */
+  push(): void;
+  stop(): Promise<void>;
+}
+
+export async function startPushRig(): Promise<PushRig> {
+  const ports = await deadPorts();
+  const discovered = new DiscoveredFilter("llm.breaker.gate");
+  let push = (): void => {};
+  const rig = await startRig({
+    policy: (policy) => {
+      neverOpen(policy);
+      addChains(policy, { chat: tiers, ...deadChains });
+    },
+    patch: (config) => {
+      patchDead(config, ports);
+      const gate = structuredClone(gateOf(config));
+      const policy = policyOf(gate);
+      let pushes = 0;
+      push = () => {
+        policy.breaker.minimumNumberOfCalls = 10 + (++pushes % 50);
+        setPolicyText(gate, JSON.stringify(policy));
+        discovered.push(gate.typed_config);
+      };
+      push();
+      const { http_filters } = connectionManager(config);
+      http_filters[http_filters.indexOf(gateOf(config))] = discovered.entry;
+    },
+    fixedPorts: ports,
+  });
+  const stop = async (): Promise<void> => {
+    await rig.stop();
+    discovered.remove();
+  };
+  return { rig, push, stop };
+}
+
+/** Chains whose first tier, or the one after an open first tier, can be brought to half-open. */
+export async function startRampRig(): Promise<Rig> {
+  const chains: Record<string, Tiers> = { shut: ["shut", "small", "public"] };
+  const copies: Record<string, string> = { shut: "gpu" };
+  for (let at = 0; at < rampCount; at++) {
+    chains[`ramp${at}`] = [`ramp${at}`, "small", "public"];
+    chains[`later${at}`] = ["shut", `later${at}`, "public"];
+    copies[`ramp${at}`] = "gpu";
+    copies[`later${at}`] = "small";
+  }
+  return await startRig({
+    policy: (policy) => {
+      const never = structuredClone(policy);
+      neverOpen(never);
+      // A new backend each time, as it were: what came before does not lengthen the wait.
+      const opening = { ...policy.breaker, backoffResetAfter: "0s" };
+      const openingForEver = { waitDurationInOpenState: "1h", maxWaitDurationInOpenState: "1h" };
+      policy.breaker = never.breaker;
+      for (const alias of Object.keys(copies)) policy.backends[alias] = { breaker: opening };
+      policy.backends.shut = { breaker: { ...opening, ...openingForEver } };
+      addChains(policy, chains);
+    },
+    patch: (config) => {
+      for (const [name, like] of Object.entries(copies)) addCluster(config, name, like);
+      addRoutes(config, Object.keys(chains));
+    },
+  });
+}
+
+const deadTiers = ["dead0", "dead1", "dead2"] as const;
+const deadChains: Record<string, Tiers> = {
+  "dead-first": ["dead0", "small", "public"],
+  "dead-fallback": ["gpu", "dead1", "public"],
+  "dead-all": deadTiers,
+};
+
+/** Ports that nobody listens on, one for each dead tier. */
+async function deadPorts(): Promise<number[]> {
+  return await Promise.all(deadTiers.map(() => freePort()));
+}
+
+function patchDead(config: ShippedConfig, ports: readonly number[]): void {
+  deadTiers.forEach((name, at) => {
+    addCluster(config, name, "gpu", ports[at]);
+  });
+  addRoutes(config, ["chat", ...Object.keys(deadChains)]);
+}
+
+/** Each chain twice: as it is, and under its name with `-complete`. */
+function addChains(policy: PolicyJson, chains: Readonly<Record<string, Tiers>>): void {
+  const { firstTokenMs, answerMs, stallMs, maxAttempts, sameTierRetries } = limits;
+  Object.assign(chainOf(policy), {
+    firstTokenTimeout: `${firstTokenMs}ms`,
+    firstTokenTimeoutPerPromptToken: "0ms",
+    answerTimeout: `${answerMs / 1_000}s`,
+    stallTimeout: `${stallMs}ms`,
+    maxAttempts,
+    sameTierRetries,
+  });
+  const like = chainOf(policy);
+  for (const [name, tiers] of Object.entries(chains)) {
+    for (const tier of tiers) policy.backends[tier] ??= {};
+    policy.chains[name] = { ...like, tiers };
+    policy.chains[`${name}-complete`] = { ...like, tiers, commit: "complete" };
+  }
+}
+
+function addRoutes(config: ShippedConfig, chains: readonly string[]): void {
+  for (const chain of chains) {
+    for (const name of [chain, `${chain}-complete`]) addRoute(config, `/${name}/`, name);
+  }
+}
+
+interface ClusterMatcher {
+  extension: {
+    typed_config: {
+      cluster_matcher: {
+        matcher_tree: { exact_match_map: { map: Record<string, { action: ClusterAction }> } };
+      };
+    };
+  };
+}
+
+interface ClusterAction {
+  name: string;
+  typed_config: { cluster: string };
+}
+
+/** A copy of a shipped cluster, at another port if one is given. Routes that are added later can name it. */
+function addCluster(config: ShippedConfig, name: string, like: string, port?: number): void {
+  const cluster: Cluster = structuredClone(clusterOf(config, like));
+  cluster.name = name;
+  Object.assign(cluster.load_assignment, { cluster_name: name });
+  cluster.metadata.filter_metadata["llm.breaker"].backend = name;
+  if (port !== undefined) {
+    const address = { socket_address: { address: "127.0.0.1", port_value: port } };
+    cluster.load_assignment.endpoints[0] = { lb_endpoints: [{ endpoint: { address } }] };
+  }
+  config.static_resources.clusters.push(cluster);
+  const specifier = routeOf(config).route?.inline_cluster_specifier_plugin as ClusterMatcher;
+  const { map } = specifier.extension.typed_config.cluster_matcher.matcher_tree.exact_match_map;
+  const action = structuredClone(map[like]?.action);
+  if (!action) throw new Error(`the route has no action for ${like}`);
+  map[name] = { action: { name, typed_config: { ...action.typed_config, cluster: name } } };
+}
