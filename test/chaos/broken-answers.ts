@@ -1,8 +1,16 @@
 // Answers that stop: broken off, silent, or ended as if they were whole.
-import { doneEvent } from "../support/completion.js";
+import { completionJson, doneEvent, tokenEvent } from "../support/completion.js";
 import type { Write } from "../support/upstream-mode.js";
 import type { Fault, Moment, Script, Shape } from "./fault.js";
-import { beginning, type Ending, eventStreamType, type Framing, jsonType, wireAnswer } from "./wire.js";
+import {
+  beginning,
+  type Ending,
+  eventStreamType,
+  events,
+  type Framing,
+  jsonType,
+  wireAnswer,
+} from "./wire.js";
 
 const answering: readonly Moment[] = ["after-headers", "before-first-token", "after-tokens", "at-end"];
 const unfinished: readonly Moment[] = ["after-headers", "before-first-token", "after-tokens"];
@@ -112,6 +120,27 @@ const empty: Fault = {
   },
 };
 
+/** Stops when more has come than is held: of any stream, or of an answer in one piece. */
+const longHalf: Fault = {
+  id: "long-half",
+  streamed: ["before-first-token", "after-tokens"],
+  json: ["after-tokens"],
+  script: ({ moment, streamed, random }) => {
+    const ending = random.pick<Ending>(["clean", "closed", "silence"]);
+    const framing = random.pick<Framing>(["chunked", "content-length"]);
+    const type = streamed ? eventStreamType : jsonType;
+    const mode = wireAnswer({ type, parts: longParts(moment, streamed), ending, framing });
+    return { mode, isTooLong: true };
+  },
+};
+
+function longParts(moment: Moment, streamed: boolean): string[] {
+  const padding = "x".repeat(40_000);
+  if (!streamed) return [completionJson("chaos", "x".repeat(500_000)).slice(0, -80)];
+  if (moment === "before-first-token") return [...Array<string>(30).fill(`: ${padding}\n\n`), ...events(0)];
+  return [...events(0), ...Array<string>(30).fill(tokenEvent("chaos", padding))];
+}
+
 export const brokenAnswers: readonly Fault[] = [
   reset,
   cut,
@@ -124,4 +153,5 @@ export const brokenAnswers: readonly Fault[] = [
   lateToken,
   doneOnly,
   empty,
+  longHalf,
 ];

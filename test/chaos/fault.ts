@@ -30,6 +30,8 @@ export interface Script {
    * is never held.
    */
   readonly own?: { readonly status: number; readonly body: Buffer };
+  /** More than is ever held: the caller sees it from its beginning on, whatever the chain commits. */
+  readonly isTooLong?: boolean;
   readonly caller?: CallerHabit;
   /** How long the answer takes of itself, when it is not cut short. */
   readonly lastsMs?: number;

@@ -4,11 +4,9 @@ import { callSlowly } from "../support/slow-call.js";
 import type { Arrival, Upstream } from "../support/upstream.js";
 import { waitFor } from "../support/wait-for.js";
 import { brokenBy } from "./invariants.js";
-import type { Plan } from "./plan.js";
+import { limits, type Plan } from "./plan.js";
 
 const callerHeader = "x-chaos-caller";
-/** Above the longest bound of any plan: who waits for so long waits for ever. */
-const patienceMs = 30_000;
 const settleMs = 3_000;
 const warmUpCalls = 12;
 const completions = "/v1/chat/completions";
@@ -79,8 +77,10 @@ export class Lane {
     });
     const headers = { [callerHeader]: `${plan.number}.${caller}` };
     const { pauseMs, ...leaving } = plan.habit;
-    if (pauseMs === undefined) return await send(url, { headers, body, timeoutMs: patienceMs, ...leaving });
-    return await callSlowly(url, { headers, body, timeoutMs: patienceMs, pauseMs });
+    // Who waits for longer than all attempts together may take waits for ever.
+    const timeoutMs = plan.boundMs(limits.maxAttempts) + 1_000;
+    if (pauseMs === undefined) return await send(url, { headers, body, timeoutMs, ...leaving });
+    return await callSlowly(url, { headers, body, timeoutMs, pauseMs });
   }
 
   #visits(plan: Plan, caller: number): number[] {

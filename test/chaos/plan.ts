@@ -62,6 +62,7 @@ export class Plan {
 
   /** Whether the fault strikes when the caller has seen a part of the answer. */
   get isSeen(): boolean {
+    if (this.scripts.some((script) => script?.isTooLong)) return true;
     const { streamed, commit, moment } = this.combination;
     return streamed && commit === "firstToken" && (moment === "after-tokens" || moment === "at-end");
   }

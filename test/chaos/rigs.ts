@@ -143,8 +143,18 @@ function addChains(policy: PolicyJson, chains: Readonly<Record<string, Tiers>>):
 }
 
 function addRoutes(config: ShippedConfig, chains: readonly string[]): void {
+  for (const cluster of config.static_resources.clusters) takeTrailers(cluster);
   for (const chain of chains) {
     for (const name of [chain, `${chain}-complete`]) addRoute(config, `/${name}/`, name);
+  }
+}
+
+/** Envoy drops an HTTP/1.1 backend's trailers by default, and then no filter sees that they ended the answer. */
+function takeTrailers({ typed_extension_protocol_options }: Cluster): void {
+  for (const { explicit_http_config } of Object.values(typed_extension_protocol_options ?? {})) {
+    if (explicit_http_config.http_protocol_options) {
+      explicit_http_config.http_protocol_options = { enable_trailers: true };
+    }
   }
 }
 
