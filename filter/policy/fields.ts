@@ -1,5 +1,8 @@
 import { Json, JsonKind } from "./json";
 
+export const HOUR_MS: u32 = 3600000;
+const MAX_AMOUNT: f64 = 1000000000;
+
 /** Reads the fields of one JSON object with defaults and bounds; every fault goes to `errors`, with the field's full name. */
 @final
 export class Fields {
@@ -41,6 +44,29 @@ export class Fields {
       return fallback;
     }
     return <i32>value.number;
+  }
+
+  /** Hundredths of a number that may have a fraction. */
+  factor(key: string, least: i32, most: i32, fallback: i32): i32 {
+    const value = this.find(key);
+    if (!value) return fallback;
+    const isGood = value.kind === JsonKind.NUMBER && value.number >= <f64>least && value.number <= <f64>most;
+    if (isGood) return <i32>Math.round(value.number * 100);
+    this.fault(
+      key,
+      "must be a number from " + least.toString() + " to " + most.toString() + ", got " + show(value),
+    );
+    return fallback;
+  }
+
+  /** An amount of money; 0 when it is absent. */
+  amount(key: string): f64 {
+    const value = this.find(key);
+    if (!value) return 0;
+    const isGood = value.kind === JsonKind.NUMBER && value.number >= 0 && value.number <= MAX_AMOUNT;
+    if (isGood) return value.number;
+    this.fault(key, "must be a number from 0 to 1000000000, got " + show(value));
+    return 0;
   }
 
   /** Milliseconds of a duration such as "250ms", "5s", "2m" or "1h". */

@@ -1,5 +1,7 @@
 import { BreakerConfig } from "../breaker/config";
 import { Text } from "../host/text";
+import { CallCount, callCountOf } from "./call-count";
+import { OutcomeRules } from "./outcome-rules";
 
 /** Tiers a chain can have: a request's visited tiers are bits of one byte. */
 export const MAX_TIERS: i32 = 8;
@@ -54,12 +56,35 @@ export class BackendMetrics {
   closed: i32 = 0;
   lostUpdates: i32 = 0;
   holdOverflow: i32 = 0;
+  /** Openings that were only reported: `enforcingPercent`, or a forced mode. */
+  reported: i32 = 0;
+  slow: i32 = 0;
+}
+
+/** First tokens kept until they are filed; more within a quarter of a second are filed at once. */
+export const FACTS_ROOM: i32 = 64;
+
+/** What this VM has seen of a backend since its last tick: filed together, for the price of one. */
+@final
+export class Facts {
+  /** The generation the first tokens belong to. */
+  generation: u32 = 0;
+  /** Calls with a first token, or its timeout. */
+  calls: u32 = 0;
+  slowCalls: u32 = 0;
+  samples: i32 = 0;
+  /** Milliseconds each. */
+  readonly firstTokens: StaticArray<u32> = new StaticArray<u32>(FACTS_ROOM);
+  /** Millionths of the currency. */
+  spend: f64 = 0;
 }
 
 @final
 export class Backend {
   readonly aliasText: Text;
   readonly recordKey: Text;
+  readonly trendKey: Text;
+  readonly calls: CallCount;
   cluster: Text;
   breaker: BreakerConfig = new BreakerConfig();
   probe: Probe = new Probe();
@@ -67,18 +92,37 @@ export class Backend {
   metrics: BackendMetrics = new BackendMetrics();
   /**
    * Until then the backend is known to be Open: an opening ends by its probe, and no probe is sent before the wait is over.
-   * Spares a refusal the look at shared data. Monotonic milliseconds; this VM's own knowledge.
+   * Spares a refusal the look at shared data. Monotonic milliseconds; this VM's own knowledge, void when the clock went back.
    */
   refusedUntilMs: u64 = 0;
+  refusedSinceMs: u64 = 0;
   /** Tokens of prompt and answer the model can hold; 0 = not known. */
   contextWindow: i32 = 0;
   /** True when a request makes no sense there before its body was rewritten. */
   rewritesBody: bool = false;
+  /** Wait for a first token, without the prompt's share; 0 = the chain's. */
+  firstTokenTimeoutMs: u32 = 0;
+  /** Calls in flight above which the next tier is taken; 0 = no limit. */
+  maxConcurrentCalls: i32 = 0;
+  /** A mean time per output token above it makes a call slow; 0 = off. */
+  slowTokenTimeMs: u32 = 0;
+  /** Millionths of the currency per token. */
+  promptPrice: f64 = 0;
+  completionPrice: f64 = 0;
+  rules: OutcomeRules = new OutcomeRules();
+  facts: Facts = new Facts();
 
   constructor(readonly alias: string) {
     this.aliasText = Text.of(alias);
     this.cluster = Text.of(alias);
     this.recordKey = Text.of("llm.breaker/backend/" + alias);
+    this.trendKey = Text.of("llm.breaker/trend/" + alias);
+    this.calls = callCountOf(alias);
+  }
+
+  refuse(sinceMs: u64, untilMs: u64): void {
+    this.refusedSinceMs = sinceMs;
+    this.refusedUntilMs = untilMs;
   }
 }
 
@@ -118,11 +162,21 @@ export class Chain {
     );
   }
 
-  /** The longest wait for a first token, from the size of the prompt. */
-  firstTokenLimitMs(promptTokens: i32): u32 {
+  /** The longest wait for a backend's first token, from the size of the prompt. */
+  firstTokenLimitMs(backend: Backend, promptTokens: i32): u32 {
     const tokens: u64 = promptTokens > 0 ? promptTokens : 0;
-    const limit = <u64>this.firstTokenTimeoutMs + tokens * this.firstTokenTimeoutPerPromptTokenMs;
+    const base = backend.firstTokenTimeoutMs > 0 ? backend.firstTokenTimeoutMs : this.firstTokenTimeoutMs;
+    const limit = <u64>base + tokens * this.firstTokenTimeoutPerPromptTokenMs;
     return <u32>min<u64>(limit, this.answerTimeoutMs);
+  }
+
+  /** The longest of those from a tier on: Envoy takes one limit for all attempts of a request. */
+  longestFirstTokenLimitMs(tier: i32, promptTokens: i32): u32 {
+    let longest: u32 = 0;
+    for (let i = max(tier, 0); i < this.tiers.length; i++) {
+      longest = max(longest, this.firstTokenLimitMs(unchecked(this.tiers[i]), promptTokens));
+    }
+    return longest;
   }
 
   /** A chain that can try again holds answers until they are worth passing on. */

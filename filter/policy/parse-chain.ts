@@ -1,0 +1,70 @@
+import { Text } from "../host/text";
+import { Fields, HOUR_MS } from "./fields";
+import { Backend, Chain, MAX_TIERS, Policy } from "./policy";
+
+const MAX_HOLD: i32 = 2064384; // listener limit 2 MiB less one 32 KiB read of the cluster's
+
+export function parseChains(fields: Fields, policy: Policy): void {
+  const chains = fields.object("chains");
+  if (chains.node.keys.length === 0) fields.fault("chains", "must name at least one chain");
+  if (chains.node.keys.length > 255) fields.fault("chains", "must name at most 255 chains");
+  for (let i = 0; i < chains.node.keys.length; i++) {
+    const name = chains.node.keys[i];
+    const chain = new Chain(name);
+    parseChain(chains.object(name), chain, policy);
+    policy.chains.push(chain);
+  }
+}
+
+function parseChain(fields: Fields, chain: Chain, policy: Policy): void {
+  chain.tiers = parseTiers(fields, policy);
+  chain.maxAttempts = fields.integer("maxAttempts", 1, 16, chain.maxAttempts);
+  chain.sameTierRetries = fields.integer("sameTierRetries", 0, 1, chain.sameTierRetries);
+  chain.commit = fields.choice("commit", ["firstToken", "complete"], chain.commit);
+  chain.peek = fields.flag("peek", chain.peek);
+  if (!chain.peek && chain.maxAttempts > 1) {
+    fields.fault("peek", "must be true when maxAttempts is above 1: limits count from the request's end");
+  }
+  chain.naming = fields.choice("routing", ["named", "fixed"], 0) === 0;
+  if (!chain.naming && chain.tiers.length > 1)
+    fields.fault("routing", "must be named when there are several tiers");
+  chain.answerHeaders = fields.flag("answerHeaders", chain.answerHeaders);
+  chain.holdLimit = fields.integer("holdLimit", 1024, MAX_HOLD, chain.holdLimit);
+  chain.firstTokenTimeoutMs = fields.duration("firstTokenTimeout", 100, HOUR_MS, chain.firstTokenTimeoutMs);
+  chain.firstTokenTimeoutPerPromptTokenMs = fields.duration(
+    "firstTokenTimeoutPerPromptToken",
+    0,
+    60000,
+    chain.firstTokenTimeoutPerPromptTokenMs,
+  );
+  chain.answerTimeoutMs = fields.duration("answerTimeout", 100, HOUR_MS, chain.answerTimeoutMs);
+  chain.stallTimeoutMs = fields.duration("stallTimeout", 500, HOUR_MS, chain.stallTimeoutMs);
+  chain.attemptsDeadlineMs = fields.duration(
+    "attemptsDeadline",
+    100,
+    2 * HOUR_MS,
+    chain.answerTimeoutMs + 60000,
+  );
+  const exhausted = fields.object("exhausted");
+  chain.exhausted = exhausted.choice("action", ["reply", "bypass"], chain.exhausted);
+  chain.exhaustedStatus = exhausted.integer("status", 400, 599, chain.exhaustedStatus);
+  exhausted.close();
+  fields.close();
+}
+
+function parseTiers(fields: Fields, policy: Policy): StaticArray<Backend> {
+  const items = fields.list("tiers");
+  const tiers: Backend[] = [];
+  if (items.length === 0 || items.length > MAX_TIERS) {
+    fields.fault("tiers", "must list 1 to " + MAX_TIERS.toString() + " backends");
+  }
+  for (let i = 0; i < items.length; i++) {
+    const alias = Text.of(items[i].text);
+    const backend = policy.findBackend(alias.ptr, alias.length);
+    const name = "tiers[" + i.toString() + "]";
+    if (!backend) fields.fault(name, 'must be one of backends, got "' + items[i].text + '"');
+    else if (tiers.includes(backend)) fields.fault(name, 'names "' + backend.alias + '" twice');
+    else tiers.push(backend);
+  }
+  return StaticArray.fromArray<Backend>(tiers);
+}
