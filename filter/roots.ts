@@ -3,6 +3,7 @@
 import { beat } from "./heartbeat";
 import { Buffer, readBuffer } from "./host/buffers";
 import { nowMs } from "./host/clock";
+import { canChangeCluster } from "./host/envoy-version";
 import { Level, log, noteGarbage } from "./host/log";
 import { flushCounters } from "./host/metrics";
 import { declareFilterState, readProperty } from "./host/properties";
@@ -11,8 +12,9 @@ import { tickEvery } from "./host/stream";
 import { Text } from "./host/text";
 import { TICK_MS, onTick as walkAttempts } from "./meter/timers";
 import * as names from "./names";
-import { isCurrent, policyKey, publishPolicy } from "./policies";
+import { isCurrent, publishPolicy } from "./policies";
 import { Policy } from "./policy/policy";
+import { presentKey } from "./policy-store";
 import { createNonce, probeDue } from "./probe";
 
 export enum Position {
@@ -64,11 +66,15 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_REQUEST);
   declareFilterState(names.STATE_ORIGINAL);
   declareFilterState(names.STATE_CANARY);
+  declareFilterState(names.STATE_ANSWER);
   if (root.position === Position.UNKNOWN) {
     log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter");
     return false;
   }
   tickEvery(TICK_MS);
+  if (root.position === Position.METER && !canChangeCluster()) {
+    log(Level.WARN, "llm.breaker: in-flight failover is off: a retry stays on its cluster before Envoy 1.39");
+  }
   return root.position !== Position.GATE || configureGate(root, size);
 }
 
@@ -77,7 +83,7 @@ function configureGate(root: Root, size: i32): bool {
   const policy = publishPolicy(isRead ? resultPtr() : 0, isRead ? resultSize() : 0);
   if (!policy) return false;
   root.policy = policy;
-  root.policyKey = policyKey(policy.name);
+  root.policyKey = presentKey(policy.name);
   createNonce();
   return true;
 }
