@@ -1,7 +1,8 @@
 // Tells operators of every transition: one log line with its cause, the state's gauge, the counters.
-import { VERDICT_LATE } from "./breaker/breaker";
+import { VERDICT_LATE, VERDICT_REPORTED } from "./breaker/breaker";
 import { BackendRecord } from "./breaker/record";
 import { Cause, causeName, State, stateName } from "./breaker/state";
+import { canChangeCluster } from "./host/envoy-version";
 import { Level, log } from "./host/log";
 import { defineCounter, defineGauge, increment, record as recordMetric } from "./host/metrics";
 import { Backend, BackendMetrics } from "./policy/policy";
@@ -24,6 +25,16 @@ export function defineMetrics(backend: Backend): void {
   metrics.closed = defineCounter(prefix + "closed");
   metrics.lostUpdates = defineCounter(prefix + "lost_updates");
   metrics.holdOverflow = defineCounter(prefix + "hold_overflow");
+  metrics.reported = defineCounter(prefix + "reported");
+  metrics.slow = defineCounter(prefix + "slow");
+}
+
+/**
+ * Called by each tick of the gate: before Envoy 1.39 the meter's metrics stand below its cluster's name, apart from the gate's,
+ * and the gauge without such a name would miss what the meter decides.
+ */
+export function showState(backend: Backend, record: BackendRecord): void {
+  if (!canChangeCluster()) recordMetric(backend.metrics.state, record.state);
 }
 
 /** Reports a verdict after its compare-and-swap went through; silent when nothing changed. */
@@ -31,6 +42,18 @@ export function announce(backend: Backend, from: i32, record: BackendRecord, ver
   if ((verdict & VERDICT_LATE) !== 0) increment(backend.metrics.late);
   const cause = verdict & 0xff;
   if (cause === Cause.NONE) return;
+  if ((verdict & VERDICT_REPORTED) !== 0) {
+    increment(backend.metrics.reported);
+    log(
+      Level.WARN,
+      'llm.breaker report {"backend":"' +
+        backend.alias +
+        '","cause":"' +
+        causeName(cause) +
+        '","opens":false}',
+    );
+    return;
+  }
   recordMetric(backend.metrics.state, record.state);
   if (record.state === State.OPEN && cause !== Cause.PROBE_ABANDONED) increment(backend.metrics.opened);
   if (record.state === State.CLOSED) increment(backend.metrics.closed);

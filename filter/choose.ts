@@ -1,7 +1,9 @@
 // Which tier may answer: asked by the gate for a new request and by admit once a canary's size is known.
 import { isCanaryDrawn, Permission, permission, remainingWaitMs } from "./breaker/breaker";
+import { Mode } from "./breaker/config";
 import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
+import { hasRoom } from "./calls";
 import { isServiceUp } from "./heartbeat";
 import { random32 } from "./host/clock";
 import { increment } from "./host/metrics";
@@ -29,17 +31,20 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
   shortestWaitMs = u64.MAX_VALUE;
   for (let i = 0; i < chain.tiers.length; i++) {
     const backend = unchecked(chain.tiers[i]);
-    if (now < backend.refusedUntilMs) {
+    if (now < backend.refusedUntilMs && now >= backend.refusedSinceMs) {
       increment(backend.metrics.refused);
       shortestWaitMs = min<u64>(shortestWaitMs, backend.refusedUntilMs - now);
       continue;
     }
-    if (!isServed(policy, backend)) continue;
+    if (!isServed(policy, backend) || !hasRoom(backend, now)) continue;
     const ptr = readRecord(backend, now);
     if (ptr === 0) continue;
     const record = changetype<BackendRecord>(ptr);
     const allowed = permission(record, backend.breaker, now);
     if (allowed === Permission.PERMITTED) {
+      // In shadow mode all pass, and the ramp still needs its canaries.
+      if (backend.breaker.mode === Mode.SHADOW && drawnTier < 0 && chosenTier < 0)
+        draw(backend, record, i, now);
       const isFitting = fits(backend, promptTokens);
       if (isFitting || chosenTier < 0) {
         chosenTier = i;
@@ -49,12 +54,16 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
       continue;
     }
     increment(backend.metrics.refused);
-    if (record.state === State.OPEN) backend.refusedUntilMs = record.openUntilMs;
+    if (record.state === State.OPEN) backend.refuse(now, record.openUntilMs);
     shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, backend.breaker, now));
     if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0 || chosenTier >= 0) continue;
-    if (isCanaryDrawn(record, backend.breaker, now, random32())) drawnTier = i;
+    draw(backend, record, i, now);
   }
   if (shortestWaitMs === u64.MAX_VALUE) shortestWaitMs = 0;
+}
+
+function draw(backend: Backend, record: BackendRecord, tier: i32, now: u64): void {
+  if (isCanaryDrawn(record, backend.breaker, now, random32())) drawnTier = tier;
 }
 
 /** Whether a prompt (-1 = size not known) has room in the backend's window. */

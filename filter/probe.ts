@@ -1,6 +1,9 @@
 // The one request of our own: when a wait is over, one VM of the process takes the lease and asks the backend, through its
 // own cluster, whether it answers again.
 
+import { showState } from "./announce";
+import { hasClockStepped } from "./breaker/clock";
+import { Mode } from "./breaker/config";
 import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
 import { AnswerReader, endAnswer, Finish, feedAnswer, resetAnswer } from "./bytes/answer";
@@ -54,15 +57,22 @@ function putHex(to: usize, value: u64): void {
 export function probeDue(policy: Policy, now: u64): void {
   for (let i = 0; i < policy.backends.length; i++) {
     const backend = unchecked(policy.backends[i]);
+    // The other modes send no probe.
+    if (backend.breaker.mode > Mode.SHADOW) continue;
     const top = mark();
     const ptr = readRecord(backend, now);
-    if (ptr !== 0 && isDue(changetype<BackendRecord>(ptr), now)) probe(backend, now);
+    if (ptr !== 0) {
+      const record = changetype<BackendRecord>(ptr);
+      showState(backend, record);
+      if (isDue(record, now)) probe(backend, now);
+    }
     release(top);
   }
 }
 
 /** A cheap look before the compare-and-swap; the breaker has the last word. */
 function isDue(record: BackendRecord, now: u64): bool {
+  if (hasClockStepped(record, now)) return true;
   if (record.state === State.OPEN) return now >= record.openUntilMs;
   return record.state === State.HALF_OPEN && record.stage === 0 && now >= record.probeLeaseUntilMs;
 }

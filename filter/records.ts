@@ -2,15 +2,17 @@
 
 import { announce } from "./announce";
 import * as breaker from "./breaker/breaker";
-import { FULL_WEIGHT, Outcome } from "./breaker/outcome";
+import { hasClockStepped } from "./breaker/clock";
+import { Outcome } from "./breaker/outcome";
 import { adaptRecord, BackendRecord, initRecord, isRecordValid, recordSize } from "./breaker/record";
-import { Cause } from "./breaker/state";
+import { Cause, State } from "./breaker/state";
 import { allocate } from "./host/arena";
 import { nowMs, random32 } from "./host/clock";
 import { increment } from "./host/metrics";
 import { resultPtr, resultSize } from "./host/result";
 import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
 import { Backend } from "./policy/policy";
+import { updateTrend } from "./trends";
 
 /** More lost races than this in a row and the update is dropped and counted (traps.md C: 4 were the most seen). */
 const MAX_TRIES: i32 = 16;
@@ -49,8 +51,20 @@ function commit(backend: Backend, ptr: usize): bool {
   return writeShared(backend.recordKey, ptr, openSize, openCas);
 }
 
-/** Files an attempt's outcome and frees its permit. Returns the verdict, 0 also when the update was lost. */
-export function fileOutcome(backend: Backend, now: u64, generation: u32, permit: u32, outcome: i32): i32 {
+/**
+ * Files an attempt's outcome and frees its permit. Returns the verdict, 0 also when the update was lost.
+ * @param weight hundredths of a failure
+ * @param retryAfterMs what a backpressure asked for; 0 = nothing
+ */
+export function fileOutcome(
+  backend: Backend,
+  now: u64,
+  generation: u32,
+  permit: u32,
+  outcome: i32,
+  weight: u32,
+  retryAfterMs: u32,
+): i32 {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
     if (ptr === 0) break;
@@ -63,12 +77,13 @@ export function fileOutcome(backend: Backend, now: u64, generation: u32, permit:
       generation,
       permit,
       outcome,
-      FULL_WEIGHT,
-      0,
+      weight,
+      retryAfterMs,
       random32(),
     );
-    // A late or neutral end without a permit moved nothing but the record's clock.
-    const isIdle = permit === 0 && ((verdict & breaker.VERDICT_LATE) !== 0 || outcome === Outcome.NEUTRAL);
+    // A late or neutral end without a permit moved nothing but the record's clock; a late Retry-After may have.
+    const isLate = (verdict & breaker.VERDICT_LATE) !== 0 && outcome !== Outcome.BACKPRESSURE;
+    const isIdle = permit === 0 && (isLate || outcome === Outcome.NEUTRAL);
     if (!isIdle && !commit(backend, ptr)) continue;
     announce(backend, from, record, verdict, now);
     return verdict;
@@ -124,8 +139,11 @@ export function acquireProbe(backend: Backend, now: u64, owner: u64): bool {
   if (ptr === 0) return false;
   const record = changetype<BackendRecord>(ptr);
   const from = record.state;
-  if (!breaker.tryAcquireProbe(record, backend.breaker, now, owner)) return false;
-  if (!commit(backend, ptr)) return false;
+  // A clock that went back is told to the record by whoever asks, or every asker would meet the old deadlines again.
+  const isMended = hasClockStepped(record, now);
+  const isOurs = breaker.tryAcquireProbe(record, backend.breaker, now, owner);
+  if (!isOurs && !isMended) return false;
+  if (!commit(backend, ptr) || !isOurs) return false;
   announce(backend, from, record, Cause.WAIT_OVER, now);
   return true;
 }
@@ -151,6 +169,54 @@ export function abandonProbe(backend: Backend, now: u64, owner: u64): void {
     const record = changetype<BackendRecord>(ptr);
     const from = record.state;
     const verdict = breaker.abandonProbe(record, backend.breaker, now, owner);
+    if (!commit(backend, ptr)) continue;
+    announce(backend, from, record, verdict, now);
+    return;
+  }
+}
+
+/** Files what this VM has seen of a backend's first tokens and costs since the last tick. */
+export function fileFacts(backend: Backend, now: u64): void {
+  const facts = backend.facts;
+  const isWatched = facts.calls + facts.slowCalls > 0 && fileFirstTokens(backend, now);
+  const cause = updateTrend(backend, now, isWatched);
+  if (cause !== Cause.NONE) fileTrend(backend, now, cause);
+}
+
+/** False when the calls are of an earlier generation, or have just opened the backend. */
+function fileFirstTokens(backend: Backend, now: u64): bool {
+  const facts = backend.facts;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr === 0) break;
+    const record = changetype<BackendRecord>(ptr);
+    const from = record.state;
+    const verdict = breaker.onFirstTokens(
+      record,
+      backend.breaker,
+      now,
+      facts.generation,
+      facts.calls,
+      facts.slowCalls,
+      random32(),
+    );
+    if ((verdict & breaker.VERDICT_LATE) !== 0) return false;
+    if (!commit(backend, ptr)) continue;
+    announce(backend, from, record, verdict, now);
+    return verdict === Cause.NONE && from === State.CLOSED;
+  }
+  increment(backend.metrics.lostUpdates);
+  return false;
+}
+
+function fileTrend(backend: Backend, now: u64, cause: i32): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr === 0) return;
+    const record = changetype<BackendRecord>(ptr);
+    const from = record.state;
+    const verdict = breaker.onTrend(record, backend.breaker, now, cause, random32());
+    if (verdict === Cause.NONE) return;
     if (!commit(backend, ptr)) continue;
     announce(backend, from, record, verdict, now);
     return;

@@ -1,0 +1,63 @@
+// A backend's trend in shared data: first-token times against their own baseline, and money per minute. Written by ticks only.
+import { Cause } from "./breaker/state";
+import {
+  fileFirstTokens,
+  fileSpend,
+  forgetLatency,
+  initTrend,
+  isTrendValid,
+  judgeCost,
+  judgeLatency,
+  TREND_SIZE,
+  TrendRecord,
+} from "./breaker/trend";
+import { allocate } from "./host/arena";
+import { resultPtr, resultSize } from "./host/result";
+import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
+import { Backend } from "./policy/policy";
+
+const MAX_TRIES: i32 = 16;
+/** Before the trend stands the generation that its first tokens are of: an opening's must not open again. */
+const HEAD_SIZE: i32 = 8;
+const SIZE: i32 = HEAD_SIZE + TREND_SIZE;
+
+/**
+ * Adds this VM's facts. A backend's spending is filed whatever its state; its times only while it is well.
+ * @returns why it must open, or NONE
+ */
+export function updateTrend(backend: Backend, now: u64, isWatched: bool): i32 {
+  const facts = backend.facts;
+  const config = backend.breaker;
+  const spend = <u64>facts.spend;
+  if (!isWatched && spend === 0) return Cause.NONE;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const isThere = readShared(backend.trendKey);
+    const isWhole = isThere && resultSize() === SIZE;
+    const at = isWhole ? resultPtr() : allocate(SIZE);
+    if (at === 0) return Cause.NONE;
+    const trendPtr = at + HEAD_SIZE;
+    if (!isWhole || !isTrendValid(trendPtr, TREND_SIZE)) {
+      store<u32>(at, facts.generation);
+      initTrend(trendPtr, now);
+    }
+    const trend = changetype<TrendRecord>(trendPtr);
+    let cause: i32 = Cause.NONE;
+    if (spend > 0) {
+      fileSpend(trend, spend, now);
+      if (judgeCost(trend, config, now)) cause = Cause.COST_RATE;
+    }
+    if (isWatched) {
+      if (load<u32>(at) !== facts.generation) forgetLatency(trend, now);
+      store<u32>(at, facts.generation);
+      fileFirstTokens(trend, changetype<usize>(facts.firstTokens), facts.samples, now);
+      if (judgeLatency(trend, config, now, true)) cause = Cause.LATENCY_DRIFT;
+    }
+    const isWritten = isThere
+      ? writeShared(backend.trendKey, at, SIZE, sharedCas())
+      : createShared(backend.trendKey, at, SIZE);
+    if (!isWritten) continue;
+    facts.spend -= <f64>spend;
+    return cause;
+  }
+  return Cause.NONE;
+}
