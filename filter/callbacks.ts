@@ -68,7 +68,7 @@ export function proxy_on_request_headers(id: u32, _count: u32, isEnd: u32): Acti
   if (at !== 0) {
     const kind = changetype<Slot>(at).kind;
     const root = findRoot(changetype<Slot>(at).root);
-    if (kind === Position.METER) meter.onRequestHeaders(changetype<MeterSlot>(at));
+    if (kind === Position.METER) action = meter.onRequestHeaders(changetype<MeterSlot>(at), isEnd !== 0);
     else if (kind === Position.ADMIT) action = admit.onRequestHeaders();
     else {
       const policy = root ? root.policy : null;
@@ -83,10 +83,11 @@ export function proxy_on_request_body(id: u32, size: u32, isEnd: u32): Action {
   const top = mark();
   let action = Action.CONTINUE;
   const at = findSlot(id);
-  if (at !== 0 && changetype<Slot>(at).kind === Position.GATE) {
+  const kind = at !== 0 ? changetype<Slot>(at).kind : <u32>Position.UNKNOWN;
+  if (kind === Position.GATE) {
     const policy = policyOf(at);
     if (policy) action = gate.onRequestBody(changetype<GateSlot>(at), policy, size, isEnd !== 0);
-  }
+  } else if (kind === Position.METER && isEnd !== 0) meter.onRequestEnd(changetype<MeterSlot>(at));
   release(top);
   return action;
 }
@@ -95,11 +96,12 @@ export function proxy_on_request_trailers(id: u32, _count: u32): Action {
   const top = mark();
   let action = Action.CONTINUE;
   const at = findSlot(id);
-  if (at !== 0 && changetype<Slot>(at).kind === Position.GATE) {
+  const kind = at !== 0 ? changetype<Slot>(at).kind : <u32>Position.UNKNOWN;
+  if (kind === Position.GATE) {
     const policy = policyOf(at);
     const slot = changetype<GateSlot>(at);
     if (policy) action = gate.onRequestEnd(slot, policy, slot.scanned);
-  }
+  } else if (kind === Position.METER) meter.onRequestEnd(changetype<MeterSlot>(at));
   release(top);
   return action;
 }

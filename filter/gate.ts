@@ -139,9 +139,12 @@ function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): Action 
     if (!isAsked) increment(backend.metrics.permitted);
     if (chain.naming) writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
   }
+  const isLimited = request.stream === 1 && chain.commit === Commit.FIRST_TOKEN;
+  if (isLimited)
+    request.perTryMs = chain.longestFirstTokenLimitMs(firstTierOf(request), request.promptTokens);
   saveRequest(request);
   if (isAsked) writeFilterState(names.STATE_STEP, names.STEP_COUNT.ptr, names.STEP_COUNT.length);
-  if (chain.commit === Commit.FIRST_TOKEN) limitFirstToken(chain, request);
+  if (isLimited) limitFirstToken(request);
   if (chain.naming) clearRouteCache();
   return Action.CONTINUE;
 }
@@ -197,10 +200,14 @@ function tryCanary(slot: GateSlot, policy: Policy, chain: Chain, now: u64): bool
  * Before response headers only Envoy's own per-try timeout can end an attempt so that it is retried. For event streams
  * it is the first-token limit; answers in one piece keep the route's, which is the answer timeout.
  */
-function limitFirstToken(chain: Chain, request: RequestRecord): void {
-  if (request.stream !== 1) return;
-  const value = decimal(chain.firstTokenLimitMs(request.promptTokens));
+function limitFirstToken(request: RequestRecord): void {
+  const value = decimal(request.perTryMs);
   if (value !== 0) setHeader(HeaderMap.REQUEST, names.PER_TRY_TIMEOUT, value, decimalLength());
+}
+
+/** While a count is awaited, any tier may still be the first. */
+function firstTierOf(request: RequestRecord): i32 {
+  return request.tier === NO_TIER || request.permitTier !== NO_TIER ? 0 : <i32>request.tier;
 }
 
 /** n answers of at most maxTokens each. Unlimited (-1) stays so for one answer; several unlimited ones are too many. */

@@ -1,5 +1,5 @@
-// The module for the meter: without the callbacks of a request's body, which Envoy would call for every piece of it, and without
-// those that Envoy never makes upstream (docs/decisions/0007).
+// The module for the meter: without the callbacks that it has no use for. Envoy calls whatever a module exports, for every
+// event of every stream (docs/decisions/0007).
 
 export {
   proxy_abi_version_0_2_1,
@@ -7,7 +7,9 @@ export {
   proxy_on_context_create,
   proxy_on_done,
   proxy_on_http_call_response,
+  proxy_on_request_body,
   proxy_on_request_headers,
+  proxy_on_request_trailers,
   proxy_on_response_body,
   proxy_on_response_headers,
   proxy_on_response_trailers,

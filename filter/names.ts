@@ -6,10 +6,11 @@ export const STATE_BACKEND = Text.of("llm.breaker.backend");
 export const STATE_STEP = Text.of("llm.breaker.step");
 export const STATE_REQUEST = Text.of("llm.breaker.request");
 export const STATE_ORIGINAL = Text.of("llm.breaker.original");
+export const STATE_ANSWER = Text.of("llm.breaker.answer");
 export const STATE_CANARY = Text.of("llm.breaker.canary");
 export const STEP_COUNT = Text.of("count");
 
-/** The cluster without hosts that ends a request: Envoy answers for it with the JSON of local_reply_config. */
+/** The cluster that ends a request: its meter answers, and no backend is behind it. */
 export const STOP = Text.of("llm.breaker.stop");
 
 export const KEY_NONCE = Text.of("llm.breaker/nonce");
@@ -21,6 +22,7 @@ export const HEADER_RETRY = Text.of("x-llm-breaker-retry");
 export const HEADER_PROBE = Text.of("x-llm-breaker-probe");
 export const HEADER_BACKEND = Text.of("x-llm-breaker-backend");
 export const HEADER_ATTEMPTS = Text.of("x-llm-breaker-attempts");
+export const HEADER_TRIED = Text.of("x-llm-breaker-tried");
 export const HEADER_REASON = Text.of("x-llm-breaker-reason");
 
 export const METHOD = Text.of(":method");
@@ -53,6 +55,7 @@ export const HEAD = Text.of("HEAD");
 export const ONE = Text.of("1");
 export const IDENTITY = Text.of("identity");
 export const APPLICATION_JSON = Text.of("application/json");
+export const HTML = Text.of("text/html");
 export const EVENT_STREAM = Text.of("text/event-stream");
 
 export const PROPERTY_ROOT_ID = Text.of("plugin_root_id");

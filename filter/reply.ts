@@ -1,28 +1,106 @@
 // The answers the breaker writes itself: always JSON, always with a reason, never a bare status.
+
+import { allocate } from "./host/arena";
 import { Level, log } from "./host/log";
 import { finishPairs, pairsSize, putPair, putText, startPairs } from "./host/pairs-writer";
 import { sendReply } from "./host/stream";
 import { decimal, decimalLength, Text } from "./host/text";
-import { APPLICATION_JSON, CONTENT_TYPE, HEADER_REASON, RETRY_AFTER } from "./names";
+import {
+  APPLICATION_JSON,
+  CONTENT_TYPE,
+  HEADER_ATTEMPTS,
+  HEADER_BACKEND,
+  HEADER_REASON,
+  HEADER_TRIED,
+  RETRY_AFTER,
+} from "./names";
 import { Chain } from "./policy/policy";
 
 const EXHAUSTED = Text.of("exhausted");
+const FAILED = Text.of("failed");
 const UNKNOWN_CHAIN = Text.of("unknown_chain");
+const UNMARKED = Text.of("no_backend");
 const EXHAUSTED_DETAILS = Text.of("llm_breaker_exhausted");
+const FAILED_DETAILS = Text.of("llm_breaker_failed");
 const UNKNOWN_CHAIN_DETAILS = Text.of("llm_breaker_unknown_chain");
+const UNMARKED_DETAILS = Text.of("llm_breaker_no_backend");
 const UNKNOWN_CHAIN_BODY = Text.of(
   '{"error":{"message":"This route names a chain that the breaker\'s policy does not have.",' +
     '"type":"configuration_error","param":null,"code":"llm_breaker_unknown_chain"}}',
 );
+const UNMARKED_BODY = Text.of(
+  '{"error":{"message":"No backend was named for this request: its route has no gate, or names a backend that the ' +
+    'cluster map lacks.","type":"configuration_error","param":null,"code":"llm_breaker_no_backend"}}',
+);
+const FAILED_START = Text.of('{"error":{"message":"No backend could answer: ');
+const FAILED_END = Text.of('.","type":"service_unavailable","param":null,"code":"llm_breaker_failed"}}');
+
+const UNAVAILABLE: i32 = 503;
 
 /** No tier may answer: the chain's status, with the shortest remaining wait (1 s at least) as Retry-After. */
 export function replyExhausted(chain: Chain, waitMs: u64): void {
   startPairs();
   putText(CONTENT_TYPE, APPLICATION_JSON);
   putText(HEADER_REASON, EXHAUSTED);
-  const seconds = decimal(max<u64>(1, (waitMs + 999) / 1000));
-  if (seconds !== 0) putPair(RETRY_AFTER, seconds, decimalLength());
-  reply(chain.exhaustedStatus, EXHAUSTED_DETAILS, chain.exhaustedBody);
+  putNumber(RETRY_AFTER, max<u64>(1, (waitMs + 999) / 1000));
+  reply(chain.exhaustedStatus, EXHAUSTED_DETAILS, chain.exhaustedBody.ptr, chain.exhaustedBody.length);
+}
+
+/** What is told of a request that every tier failed. One is enough for a VM: it is filled and sent at once. */
+@final
+export class FailedReply {
+  status: i32 = UNAVAILABLE;
+  /** Seconds; -1 = none told. */
+  retryAfter: i32 = -1;
+  attempts: i32 = 0;
+  showsAttempts: bool = false;
+  /** Whose answer it is; null when it is nobody's. */
+  backend: Text | null = null;
+  tried: usize = 0;
+  triedLength: i32 = 0;
+  /** A backend's own body, or 0. */
+  body: usize = 0;
+  bodyLength: i32 = 0;
+
+  start(chain: Chain, attempts: i32): void {
+    this.status = UNAVAILABLE;
+    this.retryAfter = -1;
+    this.attempts = attempts;
+    this.showsAttempts = chain.answerHeaders;
+    this.backend = null;
+    this.tried = 0;
+    this.triedLength = 0;
+    this.body = 0;
+    this.bodyLength = 0;
+  }
+}
+
+export function replyFailed(failed: FailedReply): void {
+  const isOwn = failed.body === 0;
+  if (isOwn) writeFailedBody(failed);
+  startPairs();
+  putText(CONTENT_TYPE, APPLICATION_JSON);
+  if (isOwn) putText(HEADER_REASON, FAILED);
+  // Ours always tell when to come back; a backend's own answer only if it did.
+  if (isOwn || failed.retryAfter >= 0) putNumber(RETRY_AFTER, <u64>max(1, failed.retryAfter));
+  if (failed.showsAttempts) {
+    const backend = failed.backend;
+    if (backend) putText(HEADER_BACKEND, backend);
+    putNumber(HEADER_ATTEMPTS, failed.attempts);
+    if (failed.triedLength > 0) putPair(HEADER_TRIED, failed.tried, failed.triedLength);
+  }
+  reply(failed.status, FAILED_DETAILS, failed.body, failed.bodyLength);
+}
+
+function writeFailedBody(failed: FailedReply): void {
+  const size = FAILED_START.length + failed.triedLength + FAILED_END.length;
+  const at = allocate(size);
+  if (at === 0) return;
+  memory.copy(at, FAILED_START.ptr, FAILED_START.length);
+  memory.copy(at + FAILED_START.length, failed.tried, failed.triedLength);
+  memory.copy(at + FAILED_START.length + failed.triedLength, FAILED_END.ptr, FAILED_END.length);
+  failed.body = at;
+  failed.bodyLength = size;
 }
 
 let hasToldOfChain: bool = false;
@@ -30,13 +108,27 @@ let hasToldOfChain: bool = false;
 export function replyUnknownChain(): void {
   if (!hasToldOfChain) log(Level.ERROR, "llm.breaker: a route names a chain that the policy does not have");
   hasToldOfChain = true;
-  startPairs();
-  putText(CONTENT_TYPE, APPLICATION_JSON);
-  putText(HEADER_REASON, UNKNOWN_CHAIN);
-  reply(503, UNKNOWN_CHAIN_DETAILS, UNKNOWN_CHAIN_BODY);
+  replyMisconfigured(UNKNOWN_CHAIN, UNKNOWN_CHAIN_DETAILS, UNKNOWN_CHAIN_BODY);
 }
 
-function reply(status: u32, details: Text, body: Text): void {
+/** A request came to the stop cluster without the gate's mark. */
+export function replyUnmarked(): void {
+  replyMisconfigured(UNMARKED, UNMARKED_DETAILS, UNMARKED_BODY);
+}
+
+function replyMisconfigured(reason: Text, details: Text, body: Text): void {
+  startPairs();
+  putText(CONTENT_TYPE, APPLICATION_JSON);
+  putText(HEADER_REASON, reason);
+  reply(UNAVAILABLE, details, body.ptr, body.length);
+}
+
+function putNumber(name: Text, value: u64): void {
+  const digits = decimal(value);
+  if (digits !== 0) putPair(name, digits, decimalLength());
+}
+
+function reply(status: u32, details: Text, body: usize, bodyLength: i32): void {
   const headers = finishPairs();
-  sendReply(status, details, body.ptr, body.length, headers, pairsSize());
+  sendReply(status, details, body, bodyLength, headers, pairsSize());
 }

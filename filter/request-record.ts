@@ -4,6 +4,8 @@ import { STATE_REQUEST } from "./names";
 import { Policy } from "./policy/policy";
 
 export const NO_TIER: u8 = 0xff;
+/** Attempts whose ends are remembered: the most a chain may allow. */
+export const MAX_ATTEMPTS: i32 = 16;
 export const UNKNOWN: i32 = -1;
 
 /**
@@ -24,6 +26,8 @@ export class RequestRecord {
   /** Estimated from content-length, or counted; -1 = not known. */
   promptTokens: i32;
   outputTokens: i32;
+  /** The limit that Envoy keeps for each attempt until its response headers. */
+  perTryMs: u32;
   chain: u8;
   /** The tier named for the next attempt. */
   tier: u8;
@@ -43,8 +47,31 @@ export class RequestRecord {
   nameLength: u8;
 }
 
-export const NAME_OFFSET: usize = offsetof<RequestRecord>();
+/** How each failed attempt ended, two bytes each; then the policy's name. */
+const TRIES_OFFSET: usize = (offsetof<RequestRecord>() + 1) & ~1;
+export const NAME_OFFSET: usize = TRIES_OFFSET + <usize>MAX_ATTEMPTS * 2;
 export const REQUEST_SIZE: i32 = <i32>NAME_OFFSET + 64;
+
+const TIER_SHIFT: i32 = 12;
+const CODE_MASK: i32 = (1 << TIER_SHIFT) - 1;
+
+/** Remembers how attempt number `failedAttempts` ended: `code` is a status, or what the caller of this module makes of it. */
+export function noteTry(request: RequestRecord, tier: i32, code: i32): void {
+  const at = <i32>request.failedAttempts;
+  if (at < MAX_ATTEMPTS) store<u16>(tryPtr(request, at), <u16>((tier << TIER_SHIFT) | (code & CODE_MASK)));
+}
+
+export function triedTier(request: RequestRecord, attempt: i32): i32 {
+  return <i32>load<u16>(tryPtr(request, attempt)) >> TIER_SHIFT;
+}
+
+export function triedCode(request: RequestRecord, attempt: i32): i32 {
+  return <i32>load<u16>(tryPtr(request, attempt)) & CODE_MASK;
+}
+
+function tryPtr(request: RequestRecord, attempt: i32): usize {
+  return changetype<usize>(request) + TRIES_OFFSET + <usize>attempt * 2;
+}
 
 export function startRequest(request: RequestRecord, policy: Policy, chain: i32, now: u64): void {
   request.policyHash = policy.hash;

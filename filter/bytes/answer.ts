@@ -35,6 +35,8 @@ export class AnswerReader extends AnswerEvent {
   errorSeen: bool;
   /** The dialect's end mark came, `data: [DONE]` or its like. Servers send it after errors too. */
   doneSeen: bool;
+  /** An event's data was no whole JSON: some of the answer may be missing, whatever its end says. */
+  malformed: bool;
   /** Answer in one piece: its JSON is closed. A scalar is so at the end only. */
   complete: bool;
   finish: u8;
@@ -73,6 +75,7 @@ export function resetAnswer(answer: AnswerReader, eventStream: bool): void {
   answer.firstToken = false;
   answer.errorSeen = false;
   answer.doneSeen = false;
+  answer.malformed = false;
   answer.complete = false;
   answer.finish = <u8>Finish.NONE;
   answer.errorTextLength = 0;
@@ -182,6 +185,7 @@ function feedStream(answer: AnswerReader, ptr: usize, end: usize): void {
 function endEvent(answer: AnswerReader, sse: SseReader): void {
   commit(answer, answer.hasError || sse.isError);
   if (sse.hasData && !answer.isDone) answer.events++;
+  if (answer.plain || (!isClosed(answer) && answer.mode !== JsonMode.START)) answer.malformed = true;
   restartEvent(answer);
 }
 

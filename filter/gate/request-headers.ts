@@ -20,6 +20,15 @@ const HARMLESS: Text[] = [
   Text.of("x-envoy-downstream-service"),
 ];
 
+/** Ends of the paths whose answers are understood: OpenAI, Responses, Messages, Text Generation Inference and Triton. */
+const CHATS: Text[] = [
+  names.COMPLETIONS,
+  Text.of("/responses"),
+  Text.of("/messages"),
+  Text.of("/generate_stream"),
+  Text.of("/generate"),
+];
+
 /** Facts of the last {@link readRequestHeaders}. */
 export let isPost: bool = false;
 export let isHead: bool = false;
@@ -69,7 +78,7 @@ function note(name: usize, length: i32): bool {
         return false;
       }
       if (!names.PATH.equals(name, length)) return names.AUTHORITY.equals(name, length);
-      isChat = names.COMPLETIONS.endsBytes(pairs.value, lengthBeforeQuery(pairs.value, pairs.valueLength));
+      isChat = endsLikeChat(pairs.value, lengthBeforeQuery(pairs.value, pairs.valueLength));
       return true;
     case 0x61: // "a"
       if (names.ACCEPT_ENCODING.equals(name, length)) {
@@ -86,6 +95,13 @@ function note(name: usize, length: i32): bool {
     default:
       return false;
   }
+}
+
+function endsLikeChat(path: usize, length: i32): bool {
+  for (let i = 0; i < CHATS.length; i++) {
+    if (unchecked(CHATS[i]).endsBytes(path, length)) return true;
+  }
+  return false;
 }
 
 function lengthBeforeQuery(ptr: usize, length: i32): i32 {

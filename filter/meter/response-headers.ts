@@ -9,6 +9,8 @@ export enum Content {
   OTHER,
   JSON,
   EVENTS,
+  /** A page for people. */
+  PAGE,
 }
 
 /** Facts of the last {@link readResponseHeaders}; -1 = not known. */
@@ -17,9 +19,9 @@ export let contentLength: i64 = -1;
 export let content: Content = Content.OTHER;
 export let isCoded: bool = false;
 /** Seconds of Retry-After: -1 = no such header, a date counts as longer than anyone waits. */
-export let retryAfter: i64 = -1;
+export let retryAfter: i32 = -1;
 
-const A_DATE: i64 = 86400;
+const A_DATE: i32 = 86400;
 
 export function readResponseHeaders(): void {
   status = -1;
@@ -41,8 +43,7 @@ function note(name: usize, length: i32): void {
       return;
     case 0x72: // "r"
       if (!names.RETRY_AFTER.equals(name, length)) return;
-      retryAfter = parseDecimal(pairs.value, pairs.valueLength);
-      if (retryAfter < 0) retryAfter = A_DATE;
+      retryAfter = secondsOf(parseDecimal(pairs.value, pairs.valueLength));
       return;
     case 0x78: // "x"
       // A backend may neither force retries, nor forbid them, nor speak in our name.
@@ -54,11 +55,16 @@ function note(name: usize, length: i32): void {
   }
 }
 
+function secondsOf(told: i64): i32 {
+  return told < 0 ? A_DATE : <i32>min<i64>(told, A_DATE);
+}
+
 function noteContent(name: usize, length: i32): void {
   if (names.CONTENT_TYPE.equals(name, length)) {
     if (names.EVENT_STREAM.beginsIgnoringCase(pairs.value, pairs.valueLength)) content = Content.EVENTS;
     else if (names.APPLICATION_JSON.beginsIgnoringCase(pairs.value, pairs.valueLength))
       content = Content.JSON;
+    else if (names.HTML.beginsIgnoringCase(pairs.value, pairs.valueLength)) content = Content.PAGE;
   } else if (names.CONTENT_LENGTH.equals(name, length)) {
     contentLength = parseDecimal(pairs.value, pairs.valueLength);
   } else if (names.CONTENT_ENCODING.equals(name, length)) {

@@ -1,5 +1,9 @@
 import { AnswerReader } from "../bytes/answer";
+import { MATCHER_SIZE } from "../bytes/body-rules";
 import { Slot, SlotPool } from "../host/contexts";
+import { readProperty } from "../host/properties";
+import { resultPtr, resultSize } from "../host/result";
+import { PROPERTY_POOL_READY } from "../names";
 import { Backend, Chain, Policy } from "../policy/policy";
 import { REQUEST_SIZE, RequestRecord } from "../request-record";
 
@@ -30,7 +34,7 @@ export enum Reading {
   ERROR,
 }
 
-/** One attempt. The request's record and the answer's reader follow in memory. */
+/** One attempt. The request's record, the answer's reader and the matcher of body rules follow in memory. */
 @unmanaged
 export class MeterSlot extends Slot {
   /** Doubly linked list of live attempts, walked by the tick. */
@@ -39,31 +43,49 @@ export class MeterSlot extends Slot {
   policy: usize;
   chain: usize;
   backend: usize;
+  /** When the attempt came to the backend's cluster. */
+  queuedMs: u64;
+  /** The same, or when the caller's last byte came after it. */
   startMs: u64;
   /** From when the wait for a first token counts: sent, on a ready connection. */
   tokenClockMs: u64;
+  firstTokenMs: u64;
   lastByteMs: u64;
   renewedMs: u64;
   generation: u32;
   permit: u32;
+  /** 0 = no response headers yet. */
   status: i32;
+  /** Seconds of Retry-After, -1 = none told. */
+  retryAfter: i32;
   /** Bytes of the held body that were read. */
   scanned: i32;
-  passedBytes: i32;
+  /** Bytes passed on that the client may not have read yet, as far as can be told here. */
+  backlog: i64;
   origin: Origin;
   phase: Phase;
   reading: Reading;
   tier: u8;
   /** 1 = the request's first attempt. */
   attempt: u8;
-  sawRetryAfter: bool;
   hasOwnCredentials: bool;
+  /** The whole request was given to Envoy's upstream side. */
+  isSent: bool;
+  /** A first token, or its absence, was noted. */
+  hasToken: bool;
+  wasSlow: bool;
+  /** The answer came with a content-length. */
+  hasLength: bool;
+  /** The answer can't be looked into: it is in a coding, or too long to be held. */
+  isOpaque: bool;
 }
 
 const REQUEST_OFFSET: usize = (offsetof<MeterSlot>() + 7) & ~7;
 const ANSWER_OFFSET: usize = REQUEST_OFFSET + <usize>((REQUEST_SIZE + 7) & ~7);
 
-export const meterSlots: SlotPool = new SlotPool(<i32>(ANSWER_OFFSET + offsetof<AnswerReader>() + 15) & ~15);
+const MATCHER_OFFSET: usize = (ANSWER_OFFSET + offsetof<AnswerReader>() + 7) & ~7;
+
+export const meterSlots: SlotPool = new SlotPool(<i32>(MATCHER_OFFSET + MATCHER_SIZE + 15) & ~15);
 
 export function requestOf(slot: MeterSlot): RequestRecord {
   return changetype<RequestRecord>(changetype<usize>(slot) + REQUEST_OFFSET);
@@ -71,6 +93,21 @@ export function requestOf(slot: MeterSlot): RequestRecord {
 
 export function answerOf(slot: MeterSlot): AnswerReader {
   return changetype<AnswerReader>(changetype<usize>(slot) + ANSWER_OFFSET);
+}
+
+export function matcherOf(slot: MeterSlot): usize {
+  return changetype<usize>(slot) + MATCHER_OFFSET;
+}
+
+/**
+ * Sets from when the backend could have the whole request: neither our own queue nor the caller's upload counts against it
+ * (traps.md 9).
+ */
+export function startTokenClock(slot: MeterSlot): void {
+  slot.tokenClockMs = slot.startMs;
+  if (!readProperty(PROPERTY_POOL_READY) || resultSize() !== 8) return;
+  const waited = load<i64>(resultPtr()) / 1_000_000;
+  if (waited > 0) slot.tokenClockMs = max(slot.tokenClockMs, slot.queuedMs + waited);
 }
 
 // Policies are pinned while attempts point into them (Policy.uses), so these pointers stay good.

@@ -1,7 +1,9 @@
 // The start of an attempt: who it is, for which backend, and the request as that backend is to see it.
 
+import { startCall } from "../calls";
 import { permittedGeneration } from "../choose";
 import { nowMs } from "../host/clock";
+import { canChangeCluster } from "../host/envoy-version";
 import {
   addHeader,
   HeaderMap,
@@ -19,10 +21,10 @@ import { readShared } from "../host/shared-data";
 import { Text } from "../host/text";
 import * as names from "../names";
 import { findPolicy } from "../policies";
-import { Policy } from "../policy/policy";
-import { loadRequest, NO_TIER, namePtr } from "../request-record";
+import { Chain, Policy } from "../policy/policy";
+import { loadRequest, NO_TIER, namePtr, RequestRecord } from "../request-record";
 import { isSecret, SECRETS } from "../secrets";
-import { linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
+import { backendOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
 
 const KEY_BACKEND = Text.of("backend");
 const KEY_CREDENTIALS = Text.of("credentials");
@@ -45,18 +47,31 @@ let pathLength: i32 = 0;
 let aliasPtr: usize = 0;
 let aliasLength: i32 = 0;
 
-export function startAttempt(slot: MeterSlot): void {
+/** False at the stop cluster, where no attempt starts: the caller is to be answered. */
+export function startAttempt(slot: MeterSlot): bool {
   slot.tier = NO_TIER;
+  slot.retryAfter = -1;
   slot.hasOwnCredentials = readCluster();
+  if (names.STOP.equals(aliasPtr, aliasLength)) return false;
   const request = requestOf(slot);
   if (loadRequest(request)) {
     // A first attempt starts when the gate lets go: its clock was read there.
-    slot.startMs = request.failedAttempts === 0 ? request.startMs + request.heldMs : nowMs();
+    slot.queuedMs = request.failedAttempts === 0 ? request.startMs + request.heldMs : nowMs();
+    slot.startMs = slot.queuedMs;
+    if (isStopped()) return false;
     bindUser(slot);
   } else bindProbe(slot);
   if (slot.origin === Origin.USER && request.failedAttempts > 0) restoreOriginal();
   rewriteHead(slot);
   if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);
+  if (slot.origin === Origin.USER) startCall(backendOf(slot), slot.queuedMs);
+  return true;
+}
+
+/** The stop cluster was named, but an Envoy before 1.39 tries again where it was. */
+function isStopped(): bool {
+  if (canChangeCluster()) return false;
+  return readProperty(names.STATE_BACKEND) && names.STOP.equals(resultPtr(), resultSize());
 }
 
 /** Reads the cluster's metadata in one call; true when the backend has credentials of its own. */
@@ -93,27 +108,48 @@ function readCluster(): bool {
 function bindUser(slot: MeterSlot): void {
   const request = requestOf(slot);
   const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
-  // Admitted under a policy that nobody here has seen: no evidence, and no tier follows.
-  if (!policy || <i32>request.chain >= policy.chains.length) return;
+  if (!policy) return;
+  if (policy.hash !== request.policyHash) moveToPolicy(request, policy);
+  if (<i32>request.chain >= policy.chains.length) return;
   const chain = unchecked(policy.chains[request.chain]);
-  for (let i = 0; i < chain.tiers.length; i++) {
-    const backend = unchecked(chain.tiers[i]);
-    if (!backend.aliasText.equals(aliasPtr, aliasLength)) continue;
-    pin(slot, policy);
-    slot.origin = Origin.USER;
-    slot.chain = changetype<usize>(chain);
-    slot.backend = changetype<usize>(backend);
-    slot.tier = <u8>i;
-    slot.attempt = request.failedAttempts + 1;
-    if (request.failedAttempts === 0 && request.tier === slot.tier) slot.generation = request.generation;
-    else slot.generation = permittedGeneration(backend, slot.startMs);
-    if (request.permitTier === slot.tier && request.failedAttempts === 0) slot.permit = request.permit;
+  const tier = tierOf(chain);
+  if (tier < 0) {
+    warnOnce(
+      "cluster metadata llm.breaker.backend",
+      "is no backend of the request's chain: its answers are not judged",
+    );
     return;
   }
-  warnOnce(
-    "cluster metadata llm.breaker.backend",
-    "is no backend of the request's chain: its answers are not judged",
-  );
+  const backend = unchecked(chain.tiers[tier]);
+  pin(slot, policy);
+  slot.origin = Origin.USER;
+  slot.chain = changetype<usize>(chain);
+  slot.backend = changetype<usize>(backend);
+  slot.tier = <u8>tier;
+  slot.attempt = request.failedAttempts + 1;
+  const isFirst = request.failedAttempts === 0;
+  if (isFirst && request.tier === slot.tier) slot.generation = request.generation;
+  else slot.generation = permittedGeneration(backend, slot.startMs);
+  if (isFirst && request.permitTier === slot.tier) slot.permit = request.permit;
+}
+
+function tierOf(chain: Chain): i32 {
+  for (let i = 0; i < chain.tiers.length; i++) {
+    if (unchecked(chain.tiers[i]).aliasText.equals(aliasPtr, aliasLength)) return i;
+  }
+  return -1;
+}
+
+/** The request's own policy is forgotten: it goes on under the present one, in the first chain that has this backend. */
+function moveToPolicy(request: RequestRecord, policy: Policy): void {
+  const isSame =
+    <i32>request.chain < policy.chains.length && tierOf(unchecked(policy.chains[request.chain])) >= 0;
+  for (let i = 0; i < policy.chains.length && !isSame; i++) {
+    if (tierOf(unchecked(policy.chains[i])) < 0) continue;
+    request.chain = <u8>i;
+    break;
+  }
+  request.policyHash = policy.hash;
 }
 
 let hasWarned: bool = false;

@@ -1,13 +1,16 @@
 // The limits that no timer of Envoy keeps, since none sees held bytes (traps.md 2): kept by a tick over the live attempts.
 import { Outcome } from "../breaker/outcome";
+import { renewCalls } from "../calls";
 import { nowMs } from "../host/clock";
-import { HeaderMap, setHeader } from "../host/headers";
 import { actAs, closeResponse, continueResponse } from "../host/stream";
 import { Text } from "../host/text";
-import * as names from "../names";
+import { eachBackend } from "../policies";
+import { Failure } from "../policy/failure";
 import { Commit } from "../policy/policy";
 import { renewPermit } from "../records";
-import { file, nameNext, nameStop } from "./conclude";
+import { concludeLate } from "./conclude";
+import { flushFacts, noteNoToken } from "./facts";
+import { file } from "./file";
 import { noteTick } from "./recent";
 import {
   answerOf,
@@ -23,9 +26,8 @@ import {
 
 export const TICK_MS: u32 = 250;
 const RENEW_EVERY_MS: u64 = 5000;
-const CLOCK_SLACK_MS: u64 = 50;
-/** More unread bytes than this may lie in Envoy's buffers: the silence may be a slow reader's, not the backend's. */
-const BUFFERED_BYTES: i32 = 1 << 20;
+/** With so many bytes in Envoy's buffers the silence may be a slow reader's, not the backend's. */
+const BUFFERED_BYTES: i64 = 1 << 20;
 
 const GATEWAY_TIMEOUT = Text.of("504");
 
@@ -41,21 +43,27 @@ export function onTick(root: u32): void {
     if (slot.origin === Origin.USER && check(slot, now)) hasActed = true;
   }
   if (hasActed) actAs(root);
+  eachBackend(flushFacts, now);
+  eachBackend(renewCalls, now);
 }
 
 /** True when the attempt was acted upon. */
 function check(slot: MeterSlot, now: u64): bool {
   if (slot.permit !== 0) keepPermit(slot, now);
   if (slot.phase === Phase.HOLDING) {
-    if (!isTokenLate(slot, now) && !isStalled(slot, now)) return false;
-    endHeld(slot);
+    if (isTokenLate(slot, now)) {
+      noteNoToken(slot, now);
+      endHeld(slot, Failure.TIMEOUT);
+    } else if (isStalled(slot, now)) endHeld(slot, Failure.STALL);
+    else return false;
     return true;
   }
   if (slot.phase !== Phase.PASSING || !isStalled(slot, now)) return false;
+  const mayBeReader = slot.backlog >= BUFFERED_BYTES;
+  if (mayBeReader && now <= slot.lastByteMs + chainOf(slot).answerTimeoutMs) return false;
   // Nothing more can be saved: the client is to see a broken stream, not an endless one.
-  if (slot.passedBytes >= BUFFERED_BYTES) return false;
   actAs(slot.id);
-  file(slot, Outcome.FAILURE);
+  file(slot, mayBeReader ? Outcome.NEUTRAL : Outcome.FAILURE, Failure.STALL);
   closeResponse();
   return true;
 }
@@ -65,21 +73,16 @@ function isTokenLate(slot: MeterSlot, now: u64): bool {
   if (slot.reading !== Reading.EVENTS || answerOf(slot).firstToken) return false;
   const chain = chainOf(slot);
   if (chain.commit === Commit.COMPLETE && requestOf(slot).stream !== 1) return false;
-  return now > slot.tokenClockMs + chain.firstTokenLimitMs(requestOf(slot).promptTokens);
+  return now > slot.tokenClockMs + chain.firstTokenLimitMs(backendOf(slot), requestOf(slot).promptTokens);
 }
 
 function isStalled(slot: MeterSlot, now: u64): bool {
   return slot.lastByteMs !== 0 && now > slot.lastByteMs + chainOf(slot).stallTimeoutMs;
 }
 
-/** Ends a held attempt so that Envoy tries the next tier, or, when none is left, answers with JSON. */
-function endHeld(slot: MeterSlot): void {
+function endHeld(slot: MeterSlot, failure: Failure): void {
   actAs(slot.id);
-  file(slot, Outcome.FAILURE);
-  if (!nameNext(slot, false)) nameStop();
-  setHeader(HeaderMap.RESPONSE, names.STATUS, GATEWAY_TIMEOUT.ptr, GATEWAY_TIMEOUT.length);
-  setHeader(HeaderMap.RESPONSE, names.HEADER_RETRY, names.ONE.ptr, names.ONE.length);
-  continueResponse();
+  if (concludeLate(slot, failure, GATEWAY_TIMEOUT)) continueResponse();
 }
 
 /**
@@ -92,12 +95,4 @@ function keepPermit(slot: MeterSlot, now: u64): void {
   if (now < slot.renewedMs + period) return;
   slot.renewedMs = now;
   renewPermit(backendOf(slot), now, slot.permit);
-}
-
-/** Whether an attempt that ended without an answer was cut by Envoy's per-try timeout: only the clock can tell. */
-export function isTimedOut(slot: MeterSlot, now: u64): bool {
-  const chain = chainOf(slot);
-  const request = requestOf(slot);
-  const limit = request.stream === 1 ? chain.firstTokenLimitMs(request.promptTokens) : chain.answerTimeoutMs;
-  return now + CLOCK_SLACK_MS >= slot.startMs + limit;
 }

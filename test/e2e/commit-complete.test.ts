@@ -92,7 +92,11 @@ test("a fallback that does not know the model or the key is passed over, the fir
   // The public tier's key is ours: that it is refused is a failure of that backend.
   rig.small.mode = { kind: "status", status: 500 };
   rig.public_.mode = { kind: "status", status: 401 };
-  assert.equal((await chat(rig.url)).status, 401);
+  const answer = await chat(rig.url);
+  // Nor is it an answer for the caller, whose key is another: what the backends before it said is.
+  assert.equal(answer.status, 500);
+  assert.equal(answer.headers["x-llm-breaker-backend"], "small");
+  assert.equal(answer.headers["x-llm-breaker-tried"], "gpu=500, gpu=500, small=500, public=401");
   assert.equal(await rig.counter("public", "outcome.failure"), failures + 1);
 });
 

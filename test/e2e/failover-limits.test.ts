@@ -139,22 +139,26 @@ test("a backend's word that it was rate limited does not forbid the next tier", 
   assert.equal(answer.headers["x-llm-breaker-backend"], "small");
 });
 
-test("a stream in another dialect passes as it comes and is no failure", async () => {
-  const events = ["message_start", "content_block_delta", "message_stop"];
-  const writes = events.map((type) => `event: ${type}\ndata: {"type":"${type}"}\n\n`);
-  rig.gpu.mode = {
-    kind: "raw",
-    writes: [
-      `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: ${writes.join("").length}\r\n\r\n`,
-      ...writes,
-    ],
-  };
+test("a stream of the Messages API is read as one, and one that nobody knows passes as it comes", async () => {
+  const delta = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}';
+  const stop = '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}';
+  const messages = [
+    '{"type":"message_start","message":{"usage":{"input_tokens":9}}}',
+    delta,
+    stop,
+    '{"type":"message_stop"}',
+  ];
+  const odd = ['{"note":"one"}', '{"note":"two"}'];
   const failures = await rig.counter("gpu", "outcome.failure");
-  const answer = await send(`${rig.url}/v1/messages`, {
-    body: '{"stream":true}',
-    headers: { "content-type": "application/json" },
-  });
-  assert.equal(answer.status, 200);
-  assert.equal(answer.text, writes.join(""));
+  for (const [path, events] of [["/v1/messages", messages] as const, ["/v1/notes", odd] as const]) {
+    const body = events.map((event) => `data: ${event}\n\n`).join("");
+    rig.gpu.mode = { kind: "chunks", headers: { "content-type": "text/event-stream" }, writes: [body] };
+    const answer = await send(rig.url + path, {
+      body: '{"stream":true}',
+      headers: { "content-type": "application/json" },
+    });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, body);
+  }
   assert.equal(await rig.counter("gpu", "outcome.failure"), failures);
 });

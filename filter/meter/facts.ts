@@ -1,0 +1,76 @@
+// Times to first token and money spent: gathered in this VM, and filed with every tick for the price of one update.
+import { isSlowFirstToken } from "../breaker/slow-call";
+import { nowMs } from "../host/clock";
+import { increment } from "../host/metrics";
+import { Backend, FACTS_ROOM } from "../policy/policy";
+import { fileFacts } from "../records";
+import { answerOf, backendOf, MeterSlot, Origin, Reading, requestOf } from "./slot";
+
+/** The first token came: whether it was late is judged by its own time, whatever becomes of the answer. */
+export function noteFirstToken(slot: MeterSlot): void {
+  slot.hasToken = true;
+  slot.firstTokenMs = nowMs();
+  const took = slot.firstTokenMs > slot.tokenClockMs ? slot.firstTokenMs - slot.tokenClockMs : 0;
+  note(slot, took, isSlowFirstToken(backendOf(slot).breaker, took, requestOf(slot).promptTokens));
+}
+
+/** No first token came in time. */
+export function noteNoToken(slot: MeterSlot, now: u64): void {
+  if (slot.hasToken) return;
+  slot.hasToken = true;
+  note(slot, now > slot.tokenClockMs ? now - slot.tokenClockMs : 0, true);
+}
+
+/**
+ * An answer whose tokens came slowly, by its mean time per token. One in one piece has no first token: it is a call of its
+ * own here, and only when its usage is known.
+ */
+export function noteSlowAnswer(slot: MeterSlot): void {
+  const tokens = answerOf(slot).completionTokens;
+  if (tokens <= 0) return;
+  const limitMs = <u64>tokens * backendOf(slot).slowTokenTimeMs;
+  const now = nowMs();
+  const facts = backendOf(slot).facts;
+  if (slot.reading === Reading.EVENTS) {
+    if (!slot.hasToken || slot.wasSlow || now - slot.firstTokenMs <= limitMs) return;
+    begin(slot);
+    facts.slowCalls++;
+  } else {
+    begin(slot);
+    facts.calls++;
+    if (now - slot.startMs <= limitMs) return;
+    facts.slowCalls++;
+  }
+  increment(backendOf(slot).metrics.slow);
+}
+
+/** Hands a backend's facts to its records. */
+export function flushFacts(backend: Backend, now: u64): void {
+  const facts = backend.facts;
+  if (facts.calls === 0 && facts.slowCalls === 0 && facts.spend < 1) return;
+  fileFacts(backend, now);
+  facts.calls = 0;
+  facts.slowCalls = 0;
+  facts.samples = 0;
+}
+
+function note(slot: MeterSlot, tookMs: u64, isSlow: bool): void {
+  if (slot.origin !== Origin.USER) return;
+  const backend = backendOf(slot);
+  const facts = backend.facts;
+  begin(slot);
+  facts.calls++;
+  facts.firstTokens[facts.samples++] = <u32>min<u64>(tookMs, u32.MAX_VALUE);
+  slot.wasSlow = isSlow;
+  if (!isSlow) return;
+  facts.slowCalls++;
+  increment(backend.metrics.slow);
+}
+
+/** Facts are of one generation: those of an earlier one are filed before the first of the next. */
+function begin(slot: MeterSlot): void {
+  const backend = backendOf(slot);
+  const facts = backend.facts;
+  if (facts.samples === FACTS_ROOM || facts.generation !== slot.generation) flushFacts(backend, nowMs());
+  facts.generation = slot.generation;
+}

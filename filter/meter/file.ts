@@ -1,0 +1,45 @@
+// The end of an attempt: its outcome is filed once, with what it cost.
+import { Outcome } from "../breaker/outcome";
+import { nowMs } from "../host/clock";
+import { increment } from "../host/metrics";
+import { Failure } from "../policy/failure";
+import { Backend, BackendMetrics } from "../policy/policy";
+import { fileOutcome } from "../records";
+import { noteSlowAnswer } from "./facts";
+import { recentMs } from "./recent";
+import { answerOf, backendOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
+
+/** Files the outcome; only the first call of an attempt counts. A probe's verdict is its sender's to file. */
+export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
+  if (slot.phase === Phase.DONE) return;
+  slot.phase = Phase.DONE;
+  if (slot.origin !== Origin.USER) return;
+  const backend = backendOf(slot);
+  count(backend.metrics, outcome);
+  if (backend.promptPrice + backend.completionPrice > 0) spend(slot, backend);
+  if (outcome === Outcome.SUCCESS && backend.slowTokenTimeMs > 0) noteSlowAnswer(slot);
+  // A success in Closed moves no deadline, and its bucket is a second wide: the last tick's time will do.
+  const isPlain = outcome === Outcome.SUCCESS && slot.permit === 0;
+  const now = isPlain ? max(recentMs(), slot.startMs) : nowMs();
+  const weight = unchecked(backend.rules.weights[failure]);
+  const retryAfterMs =
+    outcome === Outcome.BACKPRESSURE && slot.retryAfter > 0 ? <u32>slot.retryAfter * 1000 : 0;
+  fileOutcome(backend, now, slot.generation, slot.permit, outcome, weight, retryAfterMs);
+}
+
+function count(metrics: BackendMetrics, outcome: i32): void {
+  if (outcome === Outcome.SUCCESS) increment(metrics.success);
+  else if (outcome === Outcome.NEUTRAL) increment(metrics.neutral);
+  else if (outcome === Outcome.BACKPRESSURE) increment(metrics.backpressure);
+  else increment(metrics.failure);
+}
+
+/** What the answer cost, by its own usage; a stream that told none is taken at one token an event. */
+function spend(slot: MeterSlot, backend: Backend): void {
+  if (slot.reading !== Reading.EVENTS && slot.reading !== Reading.JSON) return;
+  const answer = answerOf(slot);
+  const events = slot.reading === Reading.EVENTS ? <i32>answer.events : 0;
+  const prompt = answer.promptTokens >= 0 ? answer.promptTokens : max(requestOf(slot).promptTokens, 0);
+  const completion = answer.completionTokens >= 0 ? answer.completionTokens : events;
+  backend.facts.spend += <f64>prompt * backend.promptPrice + <f64>completion * backend.completionPrice;
+}
