@@ -1,4 +1,6 @@
 import { connect, type Socket } from "node:net";
+import type { RunningEnvoy } from "../../test/support/envoy.js";
+import { cpuNanoseconds } from "../cpu-time.js";
 import { differences, type Figure, figure } from "../figures.js";
 import { readAges } from "../load/event-stream.js";
 import { streamRequest } from "../load/requests.js";
@@ -9,11 +11,22 @@ const request = streamRequest(shape, 20)(0);
 const streamEnd = "0\r\n\r\n";
 const digits = 4;
 
-/** Milliseconds by which the filter delays a token, at two points of the distribution. */
+/** What one lone stream of a quiet gateway pays: its code is cold at every token. */
 export interface TokenDelay {
-  readonly addedP50: Figure;
-  readonly addedP99: Figure;
-  readonly bareP50: Figure;
+  /** Milliseconds by which the filter delays a token, at two points of the distribution. */
+  readonly addedMsP50: Figure;
+  readonly addedMsP99: Figure;
+  readonly bareMsP50: Figure;
+  /** CPU that the filter adds to a token inside Envoy. */
+  readonly addedUs: Figure;
+}
+
+interface Route {
+  readonly pid: number;
+  readonly socket: Socket;
+  readonly p50: number[];
+  readonly p99: number[];
+  readonly us: number[];
 }
 
 /**
@@ -21,36 +34,45 @@ export interface TokenDelay {
  * clock; what the kernel and Node add to a token is in both and falls out.
  */
 export async function measureTokenDelay(
-  barePort: number,
-  fullPort: number,
-  blocks: number,
+  bareEnvoy: RunningEnvoy,
+  fullEnvoy: RunningEnvoy,
+  settings: { readonly port: number; readonly blocks: number },
 ): Promise<TokenDelay> {
-  const bare = await openConnection(barePort);
-  const full = await openConnection(fullPort);
-  const p50 = { bare: [] as number[], full: [] as number[] };
-  const p99 = { bare: [] as number[], full: [] as number[] };
+  const route = async (envoy: RunningEnvoy): Promise<Route> => {
+    return {
+      pid: envoy.pid,
+      socket: await openConnection(envoy.port(settings.port)),
+      p50: [],
+      p99: [],
+      us: [],
+    };
+  };
+  const bare = await route(bareEnvoy);
+  const full = await route(fullEnvoy);
   try {
-    for (let block = 0; block <= blocks; block++) {
-      for (const [name, socket] of [
-        ["bare", bare],
-        ["full", full],
-      ] as const) {
-        const ages = await tokenAges(socket);
-        // The first turn fills pools and lets the compilers do their work.
-        if (block === 0) continue;
-        p50[name].push(quantile(ages, 0.5));
-        p99[name].push(quantile(ages, 0.99));
-      }
+    // Fills pools and lets the compilers do their work.
+    for (const { socket } of [bare, full]) await tokenAges(socket);
+    for (let block = 1; block <= settings.blocks; block++) {
+      for (const each of block % 2 ? [bare, full] : [full, bare]) await measureBlock(each);
     }
   } finally {
-    bare.destroy();
-    full.destroy();
+    bare.socket.destroy();
+    full.socket.destroy();
   }
   return {
-    addedP50: figure(differences(p50.full, p50.bare), digits),
-    addedP99: figure(differences(p99.full, p99.bare), digits),
-    bareP50: figure(p50.bare, digits),
+    addedMsP50: figure(differences(full.p50, bare.p50), digits),
+    addedMsP99: figure(differences(full.p99, bare.p99), digits),
+    bareMsP50: figure(bare.p50, digits),
+    addedUs: figure(differences(full.us, bare.us)),
   };
+}
+
+async function measureBlock({ pid, socket, p50, p99, us }: Route): Promise<void> {
+  const before = cpuNanoseconds(pid);
+  const ages = await tokenAges(socket);
+  us.push((cpuNanoseconds(pid) - before) / 1e3 / tokensPerBlock);
+  p50.push(quantile(ages, 0.5));
+  p99.push(quantile(ages, 0.99));
 }
 
 function openConnection(port: number): Promise<Socket> {
