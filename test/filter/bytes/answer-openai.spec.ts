@@ -181,7 +181,7 @@ describe("several choices", () => {
 
   it("are not waited for from 32 on, nor when their index is none", () => {
     expect(stream(chunk(choice(31, "null")) + chunk(choice(0, '"stop"')))).toBe("token finish events:2");
-    expect(stream(chunk(choice(32, "null")) + chunk(choice(0, '"stop"')))).toBe(
+    expect(stream(chunk(choice(33, "null")) + chunk(choice(0, '"stop"')))).toBe(
       "token finish events:2 whole",
     );
     expect(stream(chunk(choice(i32.MAX_VALUE, "null") + "," + choice(-1, '"stop"')))).toBe(
@@ -248,6 +248,16 @@ describe("chunks that are not as usual", () => {
     expect(stream(chunk('{"delta":{"content":5,"tool_calls":"x","reasoning":{}}}'))).toBe("events:1");
     expect(stream('data: {"usage":{"prompt_tokens":"9","completion_tokens":[2]}}\n\n')).toBe("events:1");
     expect(stream('data: {"error":{"message":{"a":1},"code":{},"type":7}}\n\n')).toBe("error events:1");
+  });
+
+  it("a usage that counts nothing does not undo the one before", () => {
+    const usage = 'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}\n\n';
+    expect(stream(usage + 'data: {"usage":{"prompt_tokens":-1,"completion_tokens":1e2}}\n\n')).toBe(
+      "prompt:9 completion:2 events:2",
+    );
+    expect(stream(usage + 'data: {"usage":{"input_tokens":-20,"output_tokens":3}}\n\n')).toBe(
+      "prompt:9 completion:3 events:2",
+    );
   });
 
   it("a malformed one in the middle does not spoil what follows, with one line end or two", () => {
