@@ -8,7 +8,6 @@ import { endCall } from "./calls";
 import { mark, release as releaseArena } from "./host/arena";
 import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs } from "./host/clock";
-import { HeaderMap, removeHeader } from "./host/headers";
 import { increment } from "./host/metrics";
 import { resultPtr, resultSize } from "./host/result";
 import { Action, closeResponse } from "./host/stream";
@@ -33,7 +32,6 @@ import {
 } from "./meter/slot";
 import { startAttempt } from "./meter/start";
 import { endFailure, endOutcome, eventOutcome, isBadStatus } from "./meter/verdict";
-import * as names from "./names";
 import { Failure } from "./policy/failure";
 import { Commit } from "./policy/policy";
 
@@ -71,7 +69,7 @@ export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   }
   slot.lastByteMs = recentMs();
   slot.retryAfter = head.retryAfter;
-  slot.hasLength = head.contentLength >= 0;
+  slot.awaited = head.contentLength;
   const hasBody = !isEnd && !requestOf(slot).isHead;
   if (head.status >= 300) {
     const mayTell = isBadStatus(head.status) || (head.status >= 400 && head.content === Content.JSON);
@@ -98,13 +96,16 @@ function isNoAnswer(slot: MeterSlot, hasBody: bool): bool {
 /** A 2xx with a body: what can be read of it, and whether it is held meanwhile. */
 function startReading(slot: MeterSlot): Action {
   const chain = chainOf(slot);
+  const isChat = requestOf(slot).isChat;
+  const isShort = head.contentLength <= chain.holdLimit;
   let reading = Reading.NONE;
   if (!head.isCoded && head.status === OK) {
-    if (head.content === Content.EVENTS && requestOf(slot).isChat) reading = Reading.EVENTS;
-    else if (head.content === Content.JSON && head.contentLength <= chain.holdLimit) reading = Reading.JSON;
+    if (head.content === Content.EVENTS && isChat) reading = Reading.EVENTS;
+    else if (head.content === Content.JSON && (isShort || isChat)) reading = Reading.JSON;
   }
   if (reading === Reading.EVENTS) slots.startTokenClock(slot);
-  if (reading !== Reading.NONE && chain.holds) return hold(slot, reading);
+  if (reading !== Reading.NONE && chain.holds && (isShort || reading === Reading.EVENTS))
+    return hold(slot, reading);
   slot.reading = reading;
   if (reading !== Reading.NONE) resetReaders(slot);
   return pass(slot);
@@ -128,8 +129,9 @@ export function onResponseBody(slot: MeterSlot, size: i32, isEnd: bool): Action 
   const now = recentMs();
   slot.backlog = max<i64>(0, slot.backlog - <i64>(now - slot.lastByteMs) * LEAST_READ_PER_MS) + size;
   slot.lastByteMs = now;
+  slot.awaited -= size;
   if (slot.reading !== Reading.NONE) read(slot, 0, size);
-  return isEnd ? onAnswerEnd(slot) : Action.CONTINUE;
+  return isEnd || slot.awaited === 0 ? onAnswerEnd(slot) : Action.CONTINUE;
 }
 
 /** While held the buffer grows: read what is new, then decide whether to let go. */
@@ -137,9 +139,10 @@ function onHeldBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
   slot.lastByteMs = recentMs();
   if (size > slot.scanned) {
     read(slot, slot.scanned, size);
+    slot.awaited -= size - slot.scanned;
     slot.scanned = size;
   }
-  if (isEnd) return onAnswerEnd(slot);
+  if (isEnd || slot.awaited === 0) return onAnswerEnd(slot);
   if (slot.reading === Reading.ERROR) return size > HOLD_ERROR ? concludeError(slot) : Action.PAUSE;
   const chain = chainOf(slot);
   if (slot.reading === Reading.JSON) return size > chain.holdLimit ? overflow(slot) : Action.PAUSE;
@@ -193,9 +196,6 @@ function read(slot: MeterSlot, from: i32, to: i32): void {
 /** From here on the client's bytes and their timing are the upstream's own. */
 function pass(slot: MeterSlot): Action {
   decorate(slot);
-  // The length would be fulfilled before the meter could break off a stream that has no end.
-  if (slot.hasLength && slot.reading === Reading.EVENTS)
-    removeHeader(HeaderMap.RESPONSE, names.CONTENT_LENGTH);
   slot.phase = Phase.PASSING;
   return Action.CONTINUE;
 }

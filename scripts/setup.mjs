@@ -134,7 +134,8 @@ try {
     const startMs = performance.now();
     const changed = await step();
     const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
-    console.log(`setup: ${name.padEnd(11)}${(changed ? "done" : "up to date").padEnd(11)}${seconds} s`);
+    // Not to stdout: that is the JSON of the command that follows.
+    console.error(`setup: ${name.padEnd(11)}${(changed ? "done" : "up to date").padEnd(11)}${seconds} s`);
   }
 } catch (error) {
   const expected = error instanceof SetupError || error instanceof EnvoyUnavailableError;

@@ -60,6 +60,11 @@ export class MeterSlot extends Slot {
   retryAfter: i32;
   /** Bytes of the held body that were read. */
   scanned: i32;
+  /**
+   * Bytes of the answer that its content-length still announces; below 0 = none did. The last ones are judged with the whole:
+   * once they are passed on, the client holds a complete answer.
+   */
+  awaited: i64;
   /** Bytes passed on that the client may not have read yet, as far as can be told here. */
   backlog: i64;
   origin: Origin;
@@ -74,8 +79,6 @@ export class MeterSlot extends Slot {
   /** A first token, or its absence, was noted. */
   hasToken: bool;
   wasSlow: bool;
-  /** The answer came with a content-length. */
-  hasLength: bool;
   /** The answer can't be looked into: it is in a coding, or too long to be held. */
   isOpaque: bool;
 }

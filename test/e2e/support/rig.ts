@@ -126,6 +126,9 @@ export function neverOpen(policy: PolicyJson): void {
   Object.assign(policy.breaker, {
     consecutiveFailuresThreshold: 0,
     failureRateThreshold: 0,
+    slowCallRateThreshold: 0,
+    latencyDriftThreshold: 0,
+    backpressureRateThreshold: 0,
     engineFatal: false,
     outOfMemoryThreshold: 0,
   });
