@@ -1,5 +1,4 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { chunk } from "./answers.js";
 import { type StreamShape, shapeHeader, stamped, writesOfShape } from "./event-stream.js";
 import { headerValue, readHead } from "./message.js";
 
@@ -90,8 +89,9 @@ export class PacedUpstream {
   #writeDue(): void {
     const now = performance.now();
     for (const answer of this.#open) {
-      if (answer.dueMs > now || answer.written === answer.shape.silentAfterWrites) continue;
-      const write = answer.writes[answer.written++] ?? chunk("");
+      const write = answer.writes[answer.written];
+      if (!write || answer.dueMs > now || answer.written === answer.shape.silentAfterWrites) continue;
+      answer.written++;
       answer.dueMs = now + answer.shape.gapMs;
       if (answer.written === answer.writes.length) this.#open.delete(answer);
       answer.socket.write(answer.shape.isStamped ? stamped(write) : write);

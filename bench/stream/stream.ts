@@ -28,7 +28,6 @@ const batch = 8;
 const gapMs = 8;
 /** Fewer pieces than this share of the events: Envoy was too late, and read several at once. */
 const leastPiecesShare = 0.8;
-
 const idlePeriodMs = 1500;
 
 const targets = { perEventAloneUs: 3, perEventBatchedUs: 1, addedTokenMsP50: 0.2 };
@@ -106,7 +105,7 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
         barePerEventBatchedUs: figure(perEvent(cells.bareBatched.blocks), 2).median,
         bareTokenMsP50: delay.bareMsP50.median,
         perEventOfOneStreamUs: delay.addedUs.median,
-        idleCpuPercent: figure([100 * (idleShares.get(full) ?? 0)], 2).median,
+        idleCpuPercent: Number((100 * (idleShares.get(full) ?? 0)).toFixed(2)),
         eventsPerPiece: Object.fromEntries(
           all.map((each) => [each.name, Number((events / each.piecesPerAnswer).toFixed(2))]),
         ),
