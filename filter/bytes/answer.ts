@@ -183,7 +183,8 @@ function feedStream(answer: AnswerReader, ptr: usize, end: usize): void {
 }
 
 function endEvent(answer: AnswerReader, sse: SseReader): void {
-  commit(answer, answer.hasError || sse.isError);
+  // What is closed was committed with its last byte; the event's own type may come after that.
+  if (!isClosed(answer) || sse.isError) commit(answer, answer.hasError || sse.isError);
   if (sse.hasData && !answer.isDone) answer.events++;
   if (answer.plain || (!isClosed(answer) && answer.mode !== JsonMode.START)) answer.malformed = true;
   restartEvent(answer);
