@@ -1,0 +1,150 @@
+import { type Answer, type ChatSettings, chat } from "../../support/client.js";
+import { waitFor } from "../../support/wait-for.js";
+import type { Alias, Rig, RigSettings, Transition } from "./rig.js";
+import {
+  addRoute,
+  chainOf,
+  clusterOf,
+  type PolicyJson,
+  routeOf,
+  type ShippedConfig,
+} from "./shipped-config.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A backend of its own at gpu's server, so that one Envoy serves as many breakers as a file has tests. */
+export interface ExtraBackend {
+  /** Goes over the shared breaker settings. */
+  readonly breaker?: Json;
+  /** Further fields of the backend, such as a price. */
+  readonly backend?: Json;
+  /** Goes over the settings of the shipped chain. */
+  readonly chain?: Json;
+}
+
+/** Every trigger is off: a test turns on the one it is about. Nothing that opened is probed before the test is over. */
+export const quiet: Json = {
+  minimumNumberOfCalls: 4,
+  failureRateThreshold: 0,
+  consecutiveFailuresThreshold: 0,
+  failureCountThreshold: 0,
+  slowCallRateThreshold: 0,
+  latencyDriftThreshold: 0,
+  costRateThreshold: 0,
+  backpressureRateThreshold: 0,
+  outOfMemoryThreshold: 0,
+  engineFatal: false,
+  waitDurationInOpenState: "60s",
+  maxWaitDurationInOpenState: "60s",
+};
+
+/**
+ * Settings of a rig that has each of these backends, its breaker {@link quiet} but for what is given, as the first tier of a
+ * chain of the same name, `small` behind it, and the chain's route at the prefix `/<alias>/`.
+ */
+export function withBackends(
+  backends: Readonly<Record<string, ExtraBackend>>,
+): Required<Pick<RigSettings, "service" | "policy" | "patch">> {
+  const aliases = Object.keys(backends);
+  return {
+    service: false,
+    policy: (policy) => addToPolicy(policy, backends),
+    patch: (config) => {
+      for (const alias of aliases) addCluster(config, alias);
+      for (const alias of aliases) addRoute(config, `/${alias}/`, alias);
+    },
+  };
+}
+
+/** What a test asks of one backend, and sees of it. */
+export class BackendUnderTest {
+  readonly #alias: Alias;
+
+  constructor(
+    readonly rig: Rig,
+    readonly alias: string,
+  ) {
+    // The rig's own names are those of the shipped file.
+    this.#alias = alias as Alias;
+  }
+
+  chat(settings: ChatSettings = {}): Promise<Answer> {
+    return chat(`${this.rig.url}/${this.alias}`, settings);
+  }
+
+  /** One chat after another; the names of those who answered. */
+  async chats(calls: number, settings: ChatSettings = {}): Promise<string[]> {
+    const names: string[] = [];
+    for (let call = 0; call < calls; call++) names.push(answererOf(await this.chat(settings)));
+    return names;
+  }
+
+  /** Whether the next small chat is its own, and not the fallback's. */
+  async answers(): Promise<boolean> {
+    return answererOf(await this.chat()) === this.alias;
+  }
+
+  state(): Promise<number> {
+    return this.rig.state(this.#alias);
+  }
+
+  counter(name: string): Promise<number> {
+    return this.rig.counter(this.#alias, name);
+  }
+
+  waitForCounter(name: string, least: number): Promise<void> {
+    return this.rig.waitForCounter(this.#alias, name, least);
+  }
+
+  transitions(): Transition[] {
+    return this.rig.transitions(this.#alias);
+  }
+
+  waitForCause(cause: string): Promise<Transition> {
+    return this.rig.waitForCause(cause, this.#alias);
+  }
+
+  /** The causes of openings that were only reported. */
+  reports(): string[] {
+    const start = `llm.breaker report {"backend":"${this.alias}",`;
+    return this.rig.envoy.logLines
+      .filter((line) => line.includes(start))
+      .map((line) => JSON.parse(line.slice(line.indexOf("{"), line.lastIndexOf("}") + 1)).cause);
+  }
+
+  async waitForReport(cause: string): Promise<void> {
+    await waitFor(() => this.reports().includes(cause), 5_000, `a report of ${this.alias} by ${cause}`);
+  }
+}
+
+export function answererOf(answer: Answer): string {
+  return String(answer.headers["x-llm-breaker-backend"]);
+}
+
+function addToPolicy(policy: PolicyJson, backends: Readonly<Record<string, ExtraBackend>>): void {
+  for (const [alias, { breaker, backend, chain }] of Object.entries(backends)) {
+    policy.backends[alias] = { ...backend, breaker: { ...quiet, ...breaker } };
+    policy.chains[alias] = { ...chainOf(policy), tiers: [alias, "small"], sameTierRetries: 0, ...chain };
+  }
+}
+
+function addCluster(config: ShippedConfig, alias: string): void {
+  const cluster = structuredClone(clusterOf(config, "gpu"));
+  cluster.name = alias;
+  Object.assign(cluster.load_assignment, { cluster_name: alias });
+  cluster.metadata.filter_metadata["llm.breaker"].backend = alias;
+  config.static_resources.clusters.push(cluster);
+  nameInRoute(routeOf(config).route, alias);
+}
+
+/** The route finds clusters in a map by backends' names, deep inside its cluster specifier. */
+function nameInRoute(node: unknown, alias: string): void {
+  if (typeof node !== "object" || node === null) return;
+  for (const [key, value] of Object.entries(node)) {
+    if (key !== "exact_match_map") nameInRoute(value, alias);
+    else {
+      const { map } = value as { map: Record<string, unknown> };
+      map[alias] = JSON.parse(JSON.stringify(map.gpu).replaceAll('"gpu"', JSON.stringify(alias)));
+    }
+  }
+}
