@@ -148,7 +148,7 @@ test("one 500 is made good by the same tier's second try, or is the caller's to 
 });
 
 test("a 4xx for the caller passes untouched", async () => {
-  const body = '{"error":{"message":"too long","code":"context_length_exceeded"}}';
+  const body = '{"error":{"message":"not with us","code":"content_filter"}}';
   rig.gpu.mode = { kind: "status", status: 400, body };
   const answer = await chat();
   assert.equal(answer.status, 400);
