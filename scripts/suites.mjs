@@ -16,9 +16,26 @@ const nodeSuites = [
   { name: "support", sources: ["test/support"], serial: false },
   { name: "extproc", sources: ["test/extproc"], serial: false },
   { name: "wasm", sources: ["test/wasm"], serial: false },
+  { name: "matrix", sources: ["test/versions"], serial: false },
   { name: "issues", sources: ["test/issues"], serial: true },
   { name: "e2e", sources: ["test/e2e"], serial: true },
 ];
+
+/** Commands that judge themselves. */
+const commands = [
+  { name: "faults", main: "test/faults/main.js", args: [], count: countCommand },
+  { name: "chaos", main: "test/chaos/main.js", args: [], count: countCommand },
+  { name: "versions", main: "test/versions/main.js", args: [], count: countCommand },
+  {
+    name: "soak",
+    main: "bench/main.js",
+    args: ["--only", "soak", "--requests", "200000", "--json"],
+    count: countSoak,
+  },
+];
+const commandLimitMs = 6 * minuteMs;
+/** What Envoy may grow by over a soak. */
+const soakLimitMb = 5;
 
 /**
  * @param {string} root
@@ -46,6 +63,12 @@ export function allSuites(root) {
       count: countAsPect,
     },
     ...nodeSuites.map(({ name, sources, serial }) => nodeSuite(root, name, sources, serial)),
+    ...commands.map(({ name, main, args, count }) => ({
+      name,
+      args: ["--enable-source-maps", join(root, "build", "js", main), ...args],
+      limitMs: commandLimitMs,
+      count,
+    })),
   ];
 }
 
@@ -82,6 +105,31 @@ function nodeSuite(root, name, sources, serial) {
  */
 function countExit(_output, exitCode) {
   return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+/**
+ * Counts by the command's own last word.
+ * @param {string} output
+ * @param {number} exitCode
+ * @returns {Count}
+ */
+export function countCommand(output, exitCode) {
+  const [, passed, failed] = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1) ?? [];
+  if (failed === undefined) return { passed: 0, failed: 1, why: "it did not say how many passed" };
+  return withReasons({ passed: Number(passed), failed: Number(failed) }, exitCode, 0);
+}
+
+/**
+ * One check: memory stays flat.
+ * @param {string} output
+ * @param {number} exitCode
+ * @returns {Count}
+ */
+function countSoak(output, exitCode) {
+  const growth = /"rssGrowthMb":(-?[\d.]+)/.exec(output)?.[1];
+  if (exitCode !== 0 || growth === undefined) return { passed: 0, failed: 1, why: `exit code ${exitCode}` };
+  if (Number(growth) <= soakLimitMb) return { passed: 1, failed: 0 };
+  return { passed: 0, failed: 1, why: `Envoy grew by ${growth} MB; ${soakLimitMb} are allowed` };
 }
 
 /**
