@@ -64,7 +64,6 @@ test("OUT-1 (d): good text whose content is about errors is a success, streamed 
 const failing: readonly [what: string, alias: Alias, upstream: () => Upstream, writes: string[]][] = [
   ["(a): an error as the first event, then the end marker,", "gpu", () => rig.gpu, [errorEvent, doneEvent]],
   ["(b): an error after five good deltas", "small", () => rig.small, [...fiveTokens, errorEvent, doneEvent]],
-  ["(c): a 200 with nothing but the end marker", "public", () => rig.public_, [doneEvent]],
 ];
 
 for (const [what, alias, upstream, writes] of failing) {
@@ -76,10 +75,26 @@ for (const [what, alias, upstream, writes] of failing) {
       assert.equal(answer.status, 200);
       assert.equal(answer.text, writes.join(""));
     }
-    await rig.waitForState(OPEN, alias);
-    assert.equal(rig.transitions(alias).at(-1)?.cause, "CONSECUTIVE_FAILURES");
-    assert.equal(await rig.counter(alias, "outcome.failure"), failuresToOpen);
+    await assertOpenedByFailures(alias);
   });
+}
+
+test("OUT-1 (c): a 200 with nothing but the end marker is a failure, opens, and its client is told of an error", async () => {
+  for (let call = 1; call <= failuresToOpen; call++) {
+    assert.equal(await rig.state("public"), CLOSED, `before failure ${call}`);
+    rig.public_.mode = { kind: "doneOnly" };
+    const answer = await askAlone(rig, "public", { stream: true });
+    // Unchanged it would look like a whole answer of no words.
+    assert.ok(answer.status >= 500, `${answer.status} ${answer.text}`);
+    assert.equal(typeof JSON.parse(answer.text).error.message, "string");
+  }
+  await assertOpenedByFailures("public");
+});
+
+async function assertOpenedByFailures(alias: Alias): Promise<void> {
+  await rig.waitForState(OPEN, alias);
+  assert.equal(rig.transitions(alias).at(-1)?.cause, "CONSECUTIVE_FAILURES");
+  assert.equal(await rig.counter(alias, "outcome.failure"), failuresToOpen);
 }
 
 test("OUT-1: with every tier open nothing reaches them any more", async () => {

@@ -10,7 +10,7 @@ before(async () => {
   rig = await startRig({
     service: false,
     policy: ({ breaker }) => {
-      breaker.ramp = [{ percent: 100, maxConcurrent: 1, successes: 2 }];
+      breaker.ramp = [{ percent: 100, maxConcurrent: 1, successes: 1 }];
     },
   });
 });
