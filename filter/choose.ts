@@ -1,6 +1,7 @@
 // Which tier may answer: asked by the gate for a new request and by admit once a canary's size is known.
 import { isCanaryDrawn, Permission, permission, remainingWaitMs } from "./breaker/breaker";
 import { Mode } from "./breaker/config";
+import { isRefusing } from "./breaker/mode";
 import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
 import { hasRoom } from "./calls";
@@ -54,7 +55,8 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
       continue;
     }
     increment(backend.metrics.refused);
-    if (record.state === State.OPEN) backend.refuse(now, record.openUntilMs);
+    if (record.state === State.OPEN && isRefusing(backend.breaker.mode))
+      backend.refuse(now, record.openUntilMs);
     shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, backend.breaker, now));
     if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0 || chosenTier >= 0) continue;
     draw(backend, record, i, now);

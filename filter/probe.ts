@@ -4,6 +4,7 @@
 import { showState } from "./announce";
 import { hasClockStepped } from "./breaker/clock";
 import { Mode } from "./breaker/config";
+import { Outcome } from "./breaker/outcome";
 import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
 import { AnswerReader, endAnswer, Finish, feedAnswer, resetAnswer } from "./bytes/answer";
@@ -20,9 +21,11 @@ import { createShared, readShared } from "./host/shared-data";
 import { parseDecimal, Text } from "./host/text";
 import * as names from "./names";
 import { Backend, Policy } from "./policy/policy";
-import { abandonProbe, acquireProbe, fileProbe, readRecord } from "./records";
+import { abandonProbe, acquireProbe, fileOutcome, fileProbe, readRecord } from "./records";
 
 const NONCE_SIZE: i32 = 32;
+/** No record has it: what is filed under it moves deadlines only. */
+const NO_GENERATION: u32 = 0;
 const COMPLETIONS = Text.of("completions");
 
 /** A probe in flight. Its owner is a name of its own, so that a lost lease's late verdict is told apart. */
@@ -126,6 +129,7 @@ export function onProbeAnswer(token: u32, headerCount: u32, bodySize: i32): bool
     const isWell = status >= 200 && status < 300 && isAnswer(probe.backend, bodySize);
     if (!isWell)
       log(Level.WARN, "llm.breaker: " + probe.backend.alias + " answered its probe with " + told(status));
+    heedRetryAfter(probe.backend, status);
     fileProbe(probe.backend, nowMs(), probe.owner, isWell);
     return true;
   }
@@ -135,6 +139,15 @@ export function onProbeAnswer(token: u32, headerCount: u32, bodySize: i32): bool
 function readStatus(): i32 {
   if (!readHeader(HeaderMap.CALL_RESPONSE, names.STATUS)) return 0;
   return <i32>parseDecimal(resultPtr(), resultSize());
+}
+
+/** A probe that is told when to come back: the next one comes no sooner. */
+function heedRetryAfter(backend: Backend, status: i32): void {
+  if (status < 400 || !readHeader(HeaderMap.CALL_RESPONSE, names.RETRY_AFTER)) return;
+  const seconds = parseDecimal(resultPtr(), resultSize());
+  if (seconds <= 0) return;
+  const ms = <u32>min<i64>(seconds * 1000, i32.MAX_VALUE);
+  fileOutcome(backend, nowMs(), NO_GENERATION, 0, Outcome.BACKPRESSURE, 0, ms);
 }
 
 function told(status: i32): string {

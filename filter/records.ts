@@ -82,8 +82,8 @@ export function fileOutcome(
       random32(),
     );
     // A late or neutral end without a permit moved nothing but the record's clock; a late Retry-After may have.
-    const isLate = (verdict & breaker.VERDICT_LATE) !== 0 && outcome !== Outcome.BACKPRESSURE;
-    const isIdle = permit === 0 && (isLate || outcome === Outcome.NEUTRAL);
+    const isLate = (verdict & breaker.VERDICT_LATE) !== 0;
+    const isIdle = permit === 0 && retryAfterMs === 0 && (isLate || outcome === Outcome.NEUTRAL);
     if (!isIdle && !commit(backend, ptr)) continue;
     announce(backend, from, record, verdict, now);
     return verdict;

@@ -3,6 +3,8 @@ import { Fields, HOUR_MS } from "./fields";
 import { Backend } from "./policy";
 
 const MAX_COUNT: i32 = 1000000;
+/** What a trend holds at least when it is full. */
+const MAX_DRIFT_SAMPLES: i32 = 300;
 /** In the order of `Trigger`. */
 const TRIGGERS: string[] = [
   "failureRate",
@@ -71,7 +73,7 @@ function parseSlowness(fields: Fields, backend: Backend): void {
   config.latencyDriftMinimumSamples = fields.integer(
     "latencyDriftMinimumSamples",
     1,
-    100000,
+    MAX_DRIFT_SAMPLES,
     config.latencyDriftMinimumSamples,
   );
 }
