@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import { CLOSED, HALF_OPEN, OPEN, type Rig, recover, startRig } from "../e2e/support/rig.js";
+import { type Alias, CLOSED, HALF_OPEN, OPEN, type Rig, recover, startRig } from "../e2e/support/rig.js";
 import { chainOf, type PolicyJson } from "../e2e/support/shipped-config.js";
 import { chat, send } from "../support/client.js";
 import type { Mode } from "../support/upstream-mode.js";
@@ -97,6 +97,34 @@ describe("OUT-4: a closed backend", () => {
 
   async function outcomes(): Promise<[success: number, failure: number]> {
     return [await rig.counter("gpu", "outcome.success"), await rig.counter("gpu", "outcome.failure")];
+  }
+});
+
+test("OUT-4: (c) in time but slow opens by the slow rule, which grants a long prompt its share as well", async () => {
+  const rig = await startRig({
+    service: false,
+    policy: (policy) => {
+      addAloneChains(policy, { firstTokenTimeout: "4s" });
+      Object.assign(policy.breaker, {
+        slowFirstTokenThreshold: "300ms",
+        slowFirstTokenPerPromptToken: "2ms",
+        slowCallRateThreshold: 40,
+        minimumNumberOfCalls: 10,
+      });
+    },
+    patch: addAloneRoutes,
+  });
+  try {
+    const tenOf = (alias: Alias, prompt: string) =>
+      Promise.all(Array.from({ length: 10 }, () => askAlone(rig, alias, { stream: true, prompt })));
+    for (const upstream of [rig.gpu, rig.small]) upstream.mode = { kind: "ttft", ms: 700 };
+    for (const answer of await tenOf("small", longPrompt)) assert.equal(answer.status, 200);
+    for (const answer of await tenOf("gpu", "hi")) assert.equal(answer.status, 200);
+    assert.equal((await rig.waitForCause("SLOW_CALL_RATE")).to, "OPEN");
+    assert.equal(await rig.counter("gpu", "outcome.failure"), 0);
+    assert.equal(await rig.state("small"), CLOSED);
+  } finally {
+    await rig.stop();
   }
 });
 
