@@ -22,7 +22,15 @@ describe("a cluster with a single connection", () => {
     rig = await startRig({
       service: false,
       concurrency: 1,
-      policy: neverOpen,
+      policy: (policy) => {
+        neverOpen(policy);
+        // One slow call would open.
+        Object.assign(policy.breaker, {
+          minimumNumberOfCalls: 1,
+          slowCallRateThreshold: 40,
+          slowFirstTokenThreshold: "1s",
+        });
+      },
       patch: (config) => {
         clusterOf(config, "gpu").circuit_breakers = {
           thresholds: [
@@ -45,7 +53,7 @@ describe("a cluster with a single connection", () => {
     return first;
   }
 
-  test("time in our own queue does not count against the backend's first token", async () => {
+  test("time in our own queue makes a first token neither late nor slow", async () => {
     const before = await outcomes(rig, "gpu");
     const first = occupy(1_500);
     await waitFor(() => rig.gpu.active === 1, 5_000, "the connection to be taken");
@@ -58,6 +66,7 @@ describe("a cluster with a single connection", () => {
     assert.equal(queued.headers["x-llm-breaker-backend"], "gpu");
     assert.equal(queued.headers["x-llm-breaker-attempts"], "1");
     assert.deepEqual(await outcomes(rig, "gpu"), { ...before, success: (before.success ?? 0) + 2 });
+    assert.deepEqual(rig.transitions(), []);
   });
 
   test("an attempt that was never sent, since its caller left the queue, is nobody's failure", async () => {

@@ -12,6 +12,7 @@ import { chainOf, connectionManager } from "./support/shipped-config.js";
 // What callers do to an answer on its way: read slowly, or want it compressed.
 
 const stallMs = 1_000;
+const answerMs = 4_000;
 let rig: Rig;
 
 before(async () => {
@@ -19,7 +20,7 @@ before(async () => {
     service: false,
     policy: (policy) => {
       neverOpen(policy);
-      chainOf(policy).stallTimeout = `${stallMs}ms`;
+      Object.assign(chainOf(policy), { stallTimeout: `${stallMs}ms`, answerTimeout: `${answerMs / 1_000}s` });
     },
     patch: (config) => {
       const library = "type.googleapis.com/envoy.extensions.compression.gzip.compressor.v3.Gzip";
@@ -110,6 +111,20 @@ test("a backend that falls silent is a failure, and its caller does not wait for
   assert.ok(answer.totalMs < 3 * stallMs, `${answer.brokenBy} after ${answer.totalMs} ms`);
   assert.equal(await rig.counter("gpu", "outcome.failure"), failures + 1);
   await waitFor(() => rig.gpu.active === 0, 3_000, "the attempt's end");
+});
+
+test("a silence that may be a slow reader's lasts as long as an answer may take, and is nobody's failure", async () => {
+  const [failures, neutral] = await Promise.all([
+    rig.counter("gpu", "outcome.failure"),
+    rig.counter("gpu", "outcome.neutral"),
+  ]);
+  rig.gpu.mode = { kind: "chunks", writes: [tokenEvent("m", "x".repeat(2_000_000)), { waitMs: 20_000 }] };
+  const answer = await chat(rig.url, { stream: true, timeoutMs: 3 * answerMs });
+  assert.equal(answer.brokenBy, "aborted");
+  // The last byte is known to a tick.
+  assert.ok(answer.totalMs > answerMs - 300 && answer.totalMs < 2 * answerMs, `after ${answer.totalMs} ms`);
+  assert.equal(await rig.counter("gpu", "outcome.neutral"), neutral + 1);
+  assert.equal(await rig.counter("gpu", "outcome.failure"), failures);
 });
 
 test("a caller that wants gzip gets it from Envoy, while the breaker reads the backend's plain answer", async () => {
