@@ -10,7 +10,7 @@ import { chainOf } from "./support/shipped-config.js";
 
 // Streams of other dialects than OpenAI's chat: held until a token of theirs, judged by their own ends and errors.
 
-const pauseMs = 400;
+const pauseMs = 300;
 let rig: Rig;
 let outcomes: OutcomeCounts;
 
