@@ -35,7 +35,7 @@ export function commonChecks(
   const { gpu } = attempts;
   const isSpared = gpu <= mostPrimaryAttempts;
   return [
-    ...outcomes,
+    inAll(outcomes),
     check(`the primary gets at most ${mostPrimaryAttempts} user attempts`, isSpared, `${gpu} attempts`),
   ];
 }
@@ -61,6 +61,15 @@ export function ownChecks(demands: Demands, calls: readonly Received[], attempts
 
 export function check(name: string, passed: boolean, detail: string): Check {
   return { check: name, passed, detail };
+}
+
+/** The same check of each call as one, so that their number does not depend on how many calls a run took. */
+function inAll(checks: readonly Check[]): Check {
+  const bad = checks.filter(({ passed }) => !passed);
+  const details = new Set((bad.length > 0 ? bad : checks).map(({ detail }) => detail));
+  const count = checks.length > 1 ? `${bad.length || checks.length} of ${checks.length}: ` : "";
+  const name = checks[0]?.check ?? "the caller has called";
+  return check(name, checks.length > 0 && bad.length === 0, `${count}${[...details].join("; ")}`);
 }
 
 function completeAnswer(received: Received): Check {

@@ -11,6 +11,7 @@ import {
   tokens,
   wholeStream,
 } from "./answers.js";
+import type { Commit } from "./chain.js";
 
 /** What must hold of a fault beyond what holds of all. */
 export interface Demands {
@@ -27,7 +28,7 @@ export interface Fault {
   readonly name: string;
   readonly what: string;
   /** What the primary does with a request; `attempt` counts from 1. */
-  readonly primary: (ask: Ask, attempt: number) => Mode;
+  readonly primary: (ask: Ask, attempt: number, commit: Commit) => Mode;
   /** What the second tier does; it works when absent. */
   readonly second?: (ask: Ask) => Mode;
   readonly demands: Demands;
@@ -137,9 +138,12 @@ export const faults: readonly Fault[] = [
   {
     name: "malformed-chunk",
     what: "one malformed chunk",
-    primary: (ask) => {
+    // Besides a whole stream's events, or in the place of one: a token that is lost can be made up for only while nothing
+    // is out, so only `complete` can be asked for that.
+    primary: (ask, _attempt, commit) => {
       const [before, after] = halves("gpu", ask, 30);
-      return { kind: "chunks", writes: [...before, malformedEvent(ask.model, 30), ...after] };
+      const rest = commit === "complete" ? after.slice(2) : after;
+      return { kind: "chunks", writes: [...before, malformedEvent(ask.model, 30), ...rest] };
     },
     demands: {},
   },

@@ -30,7 +30,7 @@ export async function runFlapping(commit: Commit, service: SharedService): Promi
   let backMs: number | undefined;
   let canaries: number;
   try {
-    backMs = await downAndBack(rig, calls);
+    backMs = await downAndBack(rig, commit, calls);
     canaries = await rig.counter("gpu", "canaries");
   } finally {
     await rig.stop();
@@ -51,8 +51,8 @@ export async function runFlapping(commit: Commit, service: SharedService): Promi
 }
 
 /** Calls in a fixed rhythm until the primary, back after its time, answers one. Returns how long after its return it did. */
-async function downAndBack(rig: Rig, calls: Received[]): Promise<number | undefined> {
-  play(rig, { primary: (ask) => healthy("gpu", ask) });
+async function downAndBack(rig: Rig, commit: Commit, calls: Received[]): Promise<number | undefined> {
+  play(rig, { primary: (ask) => healthy("gpu", ask) }, commit);
   const { port } = rig.gpu;
   await rig.gpu.stop();
   const startMs = performance.now();

@@ -22,7 +22,7 @@ export async function runFault(fault: Fault, commit: Commit, service: SharedServ
   const rig = await startChain({ commit, service });
   const calls: Received[] = [];
   try {
-    play(rig, fault);
+    play(rig, fault, commit);
     for (const stream of fault.streams ?? [true]) calls.push(await call(rig.url, stream));
   } finally {
     await rig.stop();
@@ -52,9 +52,9 @@ export function answererOf(calls: readonly Received[]): string {
   return [...new Set(calls.map(({ answeredBy }) => answeredBy ?? "Envoy"))].join(", ");
 }
 
-export function play(rig: Rig, fault: Pick<Fault, "primary" | "second">): void {
+export function play(rig: Rig, fault: Pick<Fault, "primary" | "second">, commit: Commit): void {
   let attempt = 0;
-  rig.gpu.mode = (arrival) => fault.primary(askOf(arrival), ++attempt);
+  rig.gpu.mode = (arrival) => fault.primary(askOf(arrival), ++attempt, commit);
   rig.small.mode = (arrival) => (fault.second ?? ((ask) => healthy("small", ask)))(askOf(arrival));
   rig.public_.mode = (arrival) => healthy("public", askOf(arrival));
 }
