@@ -67,12 +67,13 @@ export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
     if (head.status === SWITCHING_PROTOCOLS) file(slot, Outcome.NEUTRAL, Failure.NONE);
     return Action.CONTINUE;
   }
-  slot.lastByteMs = recentMs();
+  noteBytes(slot);
   slot.retryAfter = head.retryAfter;
   slot.awaited = head.contentLength;
   const hasBody = !isEnd && !requestOf(slot).isHead;
   if (head.status >= 300) {
-    const mayTell = isBadStatus(head.status) || (head.status >= 400 && head.content === Content.JSON);
+    const isLegible = head.content === Content.JSON || backendOf(slot).rules.body !== null;
+    const mayTell = isBadStatus(head.status) || (head.status >= 400 && isLegible);
     const canRead = hasBody && !head.isCoded && head.contentLength <= HOLD_ERROR;
     slot.isOpaque = hasBody && !canRead && (head.isCoded || head.content === Content.JSON);
     return mayTell && canRead ? hold(slot, Reading.ERROR) : concludeError(slot);
@@ -126,24 +127,33 @@ function resetReaders(slot: MeterSlot): void {
 export function onResponseBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
   if (slot.phase === Phase.HOLDING) return onHeldBody(slot, size, isEnd);
   if (slot.phase !== Phase.PASSING) return Action.CONTINUE;
-  const now = recentMs();
-  slot.backlog = max<i64>(0, slot.backlog - <i64>(now - slot.lastByteMs) * LEAST_READ_PER_MS) + size;
-  slot.lastByteMs = now;
+  const before = slot.lastByteMs;
+  noteBytes(slot);
+  slot.backlog = max<i64>(0, slot.backlog - <i64>(slot.lastByteMs - before) * LEAST_READ_PER_MS) + size;
   slot.awaited -= size;
   if (slot.reading !== Reading.NONE) read(slot, 0, size);
   return isEnd || slot.awaited === 0 ? onAnswerEnd(slot) : Action.CONTINUE;
 }
 
+/** The last tick may have been before the attempt, and a VM's first one is still to come. */
+function noteBytes(slot: MeterSlot): void {
+  slot.lastByteMs = max(recentMs(), slot.startMs);
+}
+
 /** While held the buffer grows: read what is new, then decide whether to let go. */
 function onHeldBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
-  slot.lastByteMs = recentMs();
+  noteBytes(slot);
   if (size > slot.scanned) {
     read(slot, slot.scanned, size);
     slot.awaited -= size - slot.scanned;
     slot.scanned = size;
   }
   if (isEnd || slot.awaited === 0) return onAnswerEnd(slot);
-  if (slot.reading === Reading.ERROR) return size > HOLD_ERROR ? concludeError(slot) : Action.PAUSE;
+  if (slot.reading === Reading.ERROR) {
+    if (size <= HOLD_ERROR) return Action.PAUSE;
+    slot.isOpaque = !answerOf(slot).plain;
+    return concludeError(slot);
+  }
   const chain = chainOf(slot);
   if (slot.reading === Reading.JSON) return size > chain.holdLimit ? overflow(slot) : Action.PAUSE;
   const outcome = eventOutcome(slot);
@@ -163,10 +173,9 @@ function onAnswerEnd(slot: MeterSlot): Action {
   if (slot.reading !== Reading.NONE) endAnswer(answerOf(slot));
   if (slot.reading === Reading.ERROR) return concludeError(slot);
   const outcome = endOutcome(slot);
-  const isGood = outcome === Outcome.SUCCESS || outcome === Outcome.NEUTRAL;
   const failure = endFailure(slot, outcome);
   const isHeld = slot.phase === Phase.HOLDING;
-  if (isHeld && !isGood) return concludeBroken(slot, outcome, failure);
+  if (isHeld && outcome !== Outcome.SUCCESS) return concludeBroken(slot, outcome, failure);
   if (isHeld) decorate(slot);
   file(slot, outcome, failure);
   if (isHeld || failure !== Failure.CUT) return Action.CONTINUE;

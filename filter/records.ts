@@ -3,6 +3,7 @@
 import { announce } from "./announce";
 import * as breaker from "./breaker/breaker";
 import { hasClockStepped } from "./breaker/clock";
+import { isFiling } from "./breaker/mode";
 import { Outcome } from "./breaker/outcome";
 import { adaptRecord, BackendRecord, initRecord, isRecordValid, recordSize } from "./breaker/record";
 import { Cause, State } from "./breaker/state";
@@ -183,7 +184,7 @@ export function fileFacts(backend: Backend, now: u64): void {
   if (cause !== Cause.NONE) fileTrend(backend, now, cause);
 }
 
-/** False when the calls are of an earlier generation, or have just opened the backend. */
+/** False when the calls are of an earlier generation, have just opened the backend, or are not to be filed at all. */
 function fileFirstTokens(backend: Backend, now: u64): bool {
   const facts = backend.facts;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -203,7 +204,7 @@ function fileFirstTokens(backend: Backend, now: u64): bool {
     if ((verdict & breaker.VERDICT_LATE) !== 0) return false;
     if (!commit(backend, ptr)) continue;
     announce(backend, from, record, verdict, now);
-    return verdict === Cause.NONE && from === State.CLOSED;
+    return verdict === Cause.NONE && from === State.CLOSED && isFiling(backend.breaker.mode);
   }
   increment(backend.metrics.lostUpdates);
   return false;

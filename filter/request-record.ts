@@ -28,11 +28,13 @@ export class RequestRecord {
   outputTokens: i32;
   /** The limit that Envoy keeps for each attempt until its response headers. */
   perTryMs: u32;
+  /** Seconds of Retry-After that the last failed attempt told; 0 = none. */
+  retryAfter: i32;
   chain: u8;
   /** The tier named for the next attempt. */
   tier: u8;
   permitTier: u8;
-  /** Bit n: tier n had an attempt that failed. */
+  /** Bit n: tier n is not asked any more: it failed, or is too small for the prompt. */
   visited: u8;
   failedAttempts: u8;
   sameTierRetries: u8;

@@ -25,6 +25,7 @@ const NOT_FOUND: i32 = 404;
 /** A timer of Envoy's runs from when its event loop last woke, which a busy worker did a while ago. */
 const TIMER_SLACK_MS: u32 = 250;
 
+const BAD_REQUEST = Text.of("400");
 const BAD_GATEWAY = Text.of("502");
 const VIA_UPSTREAM = Text.of("via_upstream");
 const TOO_LARGE = Text.of("response_payload_too_large");
@@ -56,8 +57,13 @@ function moveOn(slot: MeterSlot, outcome: i32, mayStay: bool, isSetUpFault: bool
   const code = tryCode(slot.status, Failure.STATUS);
   const isRefusal = outcome === Outcome.NEUTRAL || outcome === Outcome.SUCCESS;
   if (!isRefusal || isSetUpFault) return nameNext(slot, code, mayStay);
-  const isTooLong = slot.reading === Reading.ERROR && answerOf(slot).errorKind === ErrorKind.CONTEXT_LENGTH;
-  return isTooLong && nameLarger(slot, code);
+  return isTooLong(slot) && nameLarger(slot, code);
+}
+
+function isTooLong(slot: MeterSlot): bool {
+  const answer = answerOf(slot);
+  const isError = slot.reading === Reading.ERROR || (slot.reading !== Reading.NONE && answer.errorSeen);
+  return isError && answer.errorKind === ErrorKind.CONTEXT_LENGTH;
 }
 
 /** A fallback that rejects our key, our path or our model's name: no answer for the caller, who knows nothing of it. */
@@ -76,17 +82,20 @@ function isShortWait(slot: MeterSlot): bool {
   return slot.retryAfter >= 0 && slot.retryAfter <= MAX_PATIENCE_SECONDS;
 }
 
-/** A 200 that is none, still held: seen as a 502 by Envoy's outlier detection, and never by the client. */
+/** A 200 that is none, still held: seen by Envoy's outlier detection as a 502, or as a 400 when it refuses the request. */
 export function concludeBroken(slot: MeterSlot, outcome: i32, plain: Failure): Action {
   const failure = failureOf(outcome, plain);
   file(slot, outcome, failure);
-  const isNamed = nameNext(slot, tryCode(slot.status, failure), false);
+  const code = tryCode(slot.status, failure);
+  const isRefusal = outcome === Outcome.NEUTRAL;
+  const isNamed = isRefusal ? isTooLong(slot) && nameLarger(slot, code) : nameNext(slot, code, false);
   // The last one's own error is passed on as it came. Half an answer is none.
   if (!isNamed && (failure !== Failure.CUT || !canStop(slot))) {
     decorate(slot);
     return Action.CONTINUE;
   }
-  setHeader(HeaderMap.RESPONSE, names.STATUS, BAD_GATEWAY.ptr, BAD_GATEWAY.length);
+  const status = isRefusal ? BAD_REQUEST : BAD_GATEWAY;
+  setHeader(HeaderMap.RESPONSE, names.STATUS, status.ptr, status.length);
   if (isNamed) askForNextTier();
   else stop(slot);
   return Action.CONTINUE;

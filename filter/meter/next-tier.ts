@@ -50,6 +50,9 @@ export function nameLarger(slot: MeterSlot, code: i32): bool {
   let unknown = -1;
   for (let i = 0; i < chain.tiers.length; i++) {
     const backend = unchecked(chain.tiers[i]);
+    // A smaller one would refuse it too, now as well as after a larger one's fault.
+    if (backend.contextWindow > 0 && backend.contextWindow <= least)
+      requestOf(slot).visited |= <u8>(1 << (<u8>i));
     if (!mayServe(slot, backend, i, now)) continue;
     if (backend.contextWindow > least) return name(slot, i);
     if (backend.contextWindow === 0 && unknown < 0) unknown = i;
@@ -73,6 +76,7 @@ function mayTryAgain(slot: MeterSlot, code: i32): bool {
   const chain = chainOf(slot);
   noteTry(request, slot.tier, code);
   request.failedAttempts++;
+  request.retryAfter = max(slot.retryAfter, 0);
   request.visited |= <u8>(1 << slot.tier);
   if (<i32>request.failedAttempts >= chain.maxAttempts) return false;
   // From the request's end: a slow upload is not the backends' time.

@@ -59,6 +59,11 @@ function secondsOf(told: i64): i32 {
   return told < 0 ? A_DATE : <i32>min<i64>(told, A_DATE);
 }
 
+/** The seconds as a caller may be told them: a date is not known as such. */
+export function tellable(seconds: i32): i32 {
+  return seconds < A_DATE ? seconds : -1;
+}
+
 function noteContent(name: usize, length: i32): void {
   if (names.CONTENT_TYPE.equals(name, length)) {
     if (names.EVENT_STREAM.beginsIgnoringCase(pairs.value, pairs.valueLength)) content = Content.EVENTS;

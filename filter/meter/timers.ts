@@ -51,7 +51,9 @@ export function onTick(root: u32): void {
 function check(slot: MeterSlot, now: u64): bool {
   if (slot.permit !== 0) keepPermit(slot, now);
   if (slot.phase === Phase.HOLDING) {
-    if (isTokenLate(slot, now)) {
+    // A long prompt's first token may take longer than any later pause: it has its own limit.
+    if (awaitsToken(slot)) {
+      if (!isTokenLate(slot, now)) return false;
       noteNoToken(slot, now);
       endHeld(slot, Failure.TIMEOUT);
     } else if (isStalled(slot, now)) endHeld(slot, Failure.STALL);
@@ -68,11 +70,14 @@ function check(slot: MeterSlot, now: u64): bool {
   return true;
 }
 
+function awaitsToken(slot: MeterSlot): bool {
+  if (slot.reading !== Reading.EVENTS || answerOf(slot).firstToken) return false;
+  return chainOf(slot).commit !== Commit.COMPLETE || requestOf(slot).stream === 1;
+}
+
 /** A stream that has sent no token within its limit, pings or not. */
 function isTokenLate(slot: MeterSlot, now: u64): bool {
-  if (slot.reading !== Reading.EVENTS || answerOf(slot).firstToken) return false;
   const chain = chainOf(slot);
-  if (chain.commit === Commit.COMPLETE && requestOf(slot).stream !== 1) return false;
   return now > slot.tokenClockMs + chain.firstTokenLimitMs(backendOf(slot), requestOf(slot).promptTokens);
 }
 

@@ -4,6 +4,7 @@ import { Outcome } from "../breaker/outcome";
 import { AnswerReader, errorText, Finish, isWhole } from "../bytes/answer";
 import { matchedRule } from "../bytes/body-rules";
 import { classifyEngineError, EngineError } from "../bytes/engine-error";
+import { ErrorKind } from "../bytes/error-kind";
 import { Failure } from "../policy/failure";
 import { answerOf, backendOf, MeterSlot, matcherOf, Phase, Reading, requestOf } from "./slot";
 
@@ -97,7 +98,11 @@ function ruledOutcome(slot: MeterSlot): i32 {
 
 function errorOutcome(answer: AnswerReader): i32 {
   const told = messageOutcome(answer);
-  return told >= 0 ? told : Outcome.FAILURE;
+  if (told >= 0) return told;
+  // Some servers refuse a request inside a stream of status 200: no fault of theirs.
+  const kind = answer.errorKind;
+  const isRefusal = kind === ErrorKind.CONTEXT_LENGTH || kind === ErrorKind.CONTENT_FILTER;
+  return isRefusal ? Outcome.NEUTRAL : Outcome.FAILURE;
 }
 
 /** What an engine's own words tell, or -1. */

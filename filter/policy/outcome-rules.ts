@@ -35,4 +35,9 @@ export class OutcomeRules {
   forgetStatuses(): void {
     this.statuses.fill(UNSET);
   }
+
+  forgetBody(): void {
+    this.body = null;
+    this.bodyOutcomes = new StaticArray<u8>(0);
+  }
 }

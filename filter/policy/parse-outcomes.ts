@@ -42,15 +42,17 @@ function parseStatuses(fields: Fields, key: string, outcome: Outcome, rules: Out
     }
     const from = isClass ? (<i32>item.text.charCodeAt(0) - 0x30) * 100 : <i32>item.number;
     const to = isClass ? from + 99 : from;
-    let isSingle = true;
+    let other = -1;
     for (let status = from; status <= to; status++) {
-      if (!rules.setStatus(status, outcome)) isSingle = false;
+      const before = rules.ofStatus(status);
+      if (!rules.setStatus(status, outcome) && other < 0) other = before;
     }
-    if (!isSingle) fields.fault(name, "has another outcome already");
+    if (other >= 0) fields.fault(name, "is in " + fields.name(OUTCOMES[other]) + " already");
   }
 }
 
 function parseBodyRules(fields: Fields, rules: OutcomeRules): void {
+  if (fields.node.get("bodyRules")) rules.forgetBody();
   const items = fields.list("bodyRules");
   if (items.length === 0) return;
   if (items.length > MAX_BODY_RULES) fields.fault("bodyRules", "must have at most 8 rules");

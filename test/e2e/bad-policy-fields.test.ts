@@ -113,3 +113,16 @@ test("one message names every wrong value of triggers, modes, outcomes, weights,
   // The shared part is every backend's, and told once.
   assert.equal(line.split("breaker.mode ").length, 2);
 });
+
+test("a status with two outcomes is refused by the names of both", async () => {
+  const line = await refusal((policy) => {
+    policy.breaker.outcomes = { failure: [404, 404], neutral: [404], backpressure: ["5xx"], success: [503] };
+    policy.backends.gpu = { breaker: { outcomes: { neutral: ["4xx"], failure: [429] } } };
+  });
+  assertNames(line, {
+    "breaker.outcomes.neutral[0]": "is in breaker.outcomes.failure already",
+    "breaker.outcomes.backpressure[0]": "is in breaker.outcomes.success already",
+    "backends.gpu.breaker.outcomes.neutral[0]": "is in backends.gpu.breaker.outcomes.failure already",
+  });
+  assert.ok(!line.includes("failure[1]"), "the same outcome twice says nothing new");
+});

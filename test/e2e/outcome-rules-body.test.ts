@@ -23,6 +23,7 @@ const backends: Record<string, ExtraBackend> = {
   },
   inheriting: {},
   "in-place": { breaker: { bodyRules: [{ pattern: "nothing of ours", outcome: "failure" }] } },
+  cleared: { breaker: { bodyRules: [] } },
 };
 const shared = "shared text";
 /** Bytes of a body that are looked at. */
@@ -105,14 +106,18 @@ describe("a text in the body of a 200 makes it what the policy says", () => {
     assert.deepEqual(await new BackendUnderTest(rig, "failure").chats(1), ["failure"]);
   });
 
-  test("neutral is the caller's own answer", async () => {
+  test("neutral is the caller's own answer, in one piece and in a stream", async () => {
     const backend = under("neutral");
     const body = '{"biz_code":"E42","choices":[]}';
     rig.gpu.mode = status(200, body);
     const answer = await backend.chat();
     assert.equal(answererOf(answer), "neutral");
     assert.equal(answer.text, body);
-    assert.equal(await backend.counter("outcome.neutral"), 1);
+    rig.gpu.mode = events(`data: ${body}\n\n`, doneEvent);
+    const stream = await backend.chat(streamed);
+    assert.equal(answererOf(stream), "neutral");
+    assert.equal(stream.text, `data: ${body}\n\n${doneEvent}`);
+    assert.equal(await backend.counter("outcome.neutral"), 2);
   });
 
   test("success speaks for an error that is none", async () => {
@@ -162,18 +167,21 @@ describe("a text in the body of an error has the word over its status", () => {
     });
   }
 
-  test("a 400 that is a failure goes to the next tier", async () => {
-    const backend = under("failure");
-    rig.gpu.mode = status(400, body);
-    const answer = await backend.chat();
-    assert.equal(answererOf(answer), "small");
-    assert.equal(answer.headers["x-llm-breaker-tried"], "failure=400");
-  });
+  for (const type of ["application/json", "text/plain"]) {
+    test(`a 400 of type ${type} that is a failure goes to the next tier`, async () => {
+      const backend = under("failure");
+      rig.gpu.mode = { kind: "status", status: 400, body, headers: { "content-type": type } };
+      const answer = await backend.chat();
+      assert.equal(answererOf(answer), "small");
+      assert.equal(answer.headers["x-llm-breaker-tried"], "failure=400");
+    });
+  }
 });
 
-test("a backend's own rules stand in place of the shared ones", async () => {
+test("a backend's own rules stand in place of the shared ones, an empty list too", async () => {
   rig.reset();
   rig.gpu.mode = status(200, completionJson("m", shared));
   assert.deepEqual(await new BackendUnderTest(rig, "inheriting").chats(1), ["small"]);
   assert.deepEqual(await new BackendUnderTest(rig, "in-place").chats(1), ["in-place"]);
+  assert.deepEqual(await new BackendUnderTest(rig, "cleared").chats(1), ["cleared"]);
 });

@@ -189,6 +189,15 @@ describe("latencyDrift, over VMs and policies", () => {
     assert.equal(state(), "OPEN");
   });
 
+  test("what happens while the backend is disabled teaches nothing", () => {
+    start({ mode: "disabled" });
+    calls(100, driftedMs);
+    start();
+    calls(100, usualMs);
+    calls(10, driftedMs);
+    assert.equal(state(), "OPEN");
+  });
+
   test("a policy that turns it off opens nothing, and learns nothing false", () => {
     start();
     calls(100, usualMs);
