@@ -53,6 +53,7 @@ describe("a cluster with a single connection", () => {
     return first;
   }
 
+  // Mutation: filter/meter/slot.ts, "slot.tokenClockMs = max(slot.tokenClockMs, slot.queuedMs + waited)" -> nothing: this test fails.
   test("time in our own queue makes a first token neither late nor slow", async () => {
     const before = await outcomes(rig, "gpu");
     const first = occupy(1_500);

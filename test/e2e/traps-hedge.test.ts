@@ -4,6 +4,7 @@ import { chat } from "../support/client.js";
 import { neverOpen, startRig } from "./support/rig.js";
 import { chainOf, routeOf } from "./support/shipped-config.js";
 
+// Mutation: filter/meter/conclude.ts, "if (hasDetails && (!isUpstreams || isLoser))" -> "if (hasDetails && !isUpstreams)": this test fails.
 test("the slower of two hedged attempts is no failure of the backend", async () => {
   const rig = await startRig({
     service: false,

@@ -70,6 +70,7 @@ function readSlowly(stream: boolean, pauseMs: number): Promise<SlowAnswer> {
 }
 
 for (const stream of [true, false]) {
+  // Mutation: filter/meter/timers.ts, "if (mayBeReader && now <= …) return false" -> nothing: this test fails.
   test(`a caller that reads nothing for long is no stall of the backend, ${stream ? "streamed" : "in one piece"}`, async () => {
     const failures = await rig.counter("gpu", "outcome.failure");
     const success = await rig.counter("gpu", "outcome.success");
@@ -113,6 +114,7 @@ test("a backend that falls silent is a failure, and its caller does not wait for
   await waitFor(() => rig.gpu.active === 0, 3_000, "the attempt's end");
 });
 
+// Mutation: filter/meter/timers.ts, "mayBeReader ? Outcome.NEUTRAL : Outcome.FAILURE" -> "Outcome.FAILURE": this test fails.
 test("a silence that may be a slow reader's lasts as long as an answer may take, and is nobody's failure", async () => {
   const [failures, neutral] = await Promise.all([
     rig.counter("gpu", "outcome.failure"),

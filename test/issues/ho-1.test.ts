@@ -20,6 +20,7 @@ after(() => rig.stop());
 
 const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 
+// Mutation: filter/meter/verdict.ts, "isBadStatus(slot.status) ? Outcome.FAILURE : Outcome.NEUTRAL" -> "… : Outcome.SUCCESS": this test fails.
 test("HO-1: canaries that end in 400 give their permits back and are no vote", async () => {
   rig.gpu.mode = { kind: "sseError", at: 0 };
   await chat(rig.url, { stream: true });

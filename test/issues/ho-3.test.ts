@@ -68,6 +68,7 @@ test("HO-3: a prompt over the cap is no canary and holds no permit", async () =>
   await assertNextCanaryPasses();
 });
 
+// Mutation: filter/gate.ts, "releasePermit(…)" in onDone -> nothing: this test fails.
 test("HO-3: a canary that a later filter refuses gives its permit back", async () => {
   for (let call = 0; call < 3; call++) {
     const refused = await chat(rig.url, { headers: { "x-refuse-me": "1" } });
@@ -77,6 +78,7 @@ test("HO-3: a canary that a later filter refuses gives its permit back", async (
   await assertNextCanaryPasses();
 });
 
+// Mutation: filter/gate.ts, "releasePermit(…)" in onDone -> nothing: this test fails.
 test("HO-3: a client that leaves in the middle of its body holds no permit", async () => {
   const head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
   for (let call = 0; call < 3; call++) {

@@ -61,6 +61,7 @@ test("HO-6: one failed canary opens again with a fresh wait, and later successes
   await recover(rig, () => chat(rig.url));
 });
 
+// Mutation: filter/breaker/breaker.ts, "if (isDead || generation !== record.generation)" in onOutcome -> "if (isDead)": this test fails.
 test("HO-6: failures of streams from before the opening do not open what has closed since", async () => {
   const late = await rig.counter("gpu", "outcome.late");
   const firstToken = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';

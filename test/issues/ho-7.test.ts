@@ -84,6 +84,7 @@ test("HO-7: a Retry-After shorter than the wait does not shorten it, on any work
 });
 
 for (const status of [429, 503]) {
+  // Mutation: filter/meter/file.ts, "slot.retryAfter > 0 ? <u32>slot.retryAfter * 1000 : 0" -> "0": this test fails.
   test(`HO-7: a longer Retry-After of a ${status} before the opening lengthens it, though later failures tell none`, async () => {
     const toldAtMs = await openAfter(throttled(4, status));
     const openedAtMs = rig.gpu.arrivals.at(-1)?.atMs ?? 0;
@@ -94,6 +95,7 @@ for (const status of [429, 503]) {
   });
 }
 
+// Mutation: filter/meter/file.ts, "slot.retryAfter > 0 ? <u32>slot.retryAfter * 1000 : 0" -> "0": this test fails.
 test("HO-7: a longer Retry-After that comes while open lengthens it, a shorter one and a late failure do not", async () => {
   // Three calls that were let in before it opened, and end while it is open.
   const endings: Mode[] = [throttled(4), throttled(1), down];

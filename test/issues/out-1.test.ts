@@ -79,6 +79,7 @@ for (const [what, alias, upstream, writes] of failing) {
   });
 }
 
+// Mutation: filter/meter/verdict.ts, "isWhole(answer) && !hasHole ? Outcome.SUCCESS : Outcome.FAILURE" -> "Outcome.SUCCESS": this test fails.
 test("OUT-1 (c): a 200 with nothing but the end marker is a failure, opens, and its client is told of an error", async () => {
   for (let call = 1; call <= failuresToOpen; call++) {
     assert.equal(await rig.state("public"), CLOSED, `before failure ${call}`);

@@ -51,6 +51,7 @@ describe("OUT-4: a closed backend", () => {
     ["after early headers", late],
     ["with late headers", { kind: "ok", delayMs: lateMs }],
   ] as const) {
+    // Mutation: filter/policy/policy.ts, "tokens * this.firstTokenTimeoutPerPromptTokenMs" -> "tokens * 0": this test fails.
     test(`(b) whose first token comes late on a long prompt, ${where}, has not failed`, async () => {
       const [success, failures] = await outcomes();
       rig.gpu.mode = mode;

@@ -19,6 +19,7 @@ beforeEach(() => rig.reset());
 
 after(() => rig.stop());
 
+// Mutation: filter/meter/conclude.ts, "file(slot, Outcome.NEUTRAL, Failure.NONE)" in judgeEnd -> "file(slot, Outcome.SUCCESS, Failure.NONE)": this test fails.
 test("OUT-5: callers who leave, before headers or after the first token, are no failures", async () => {
   const failures = await rig.counter("gpu", "outcome.failure");
   const neutral = await rig.counter("gpu", "outcome.neutral");
