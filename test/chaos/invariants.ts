@@ -15,7 +15,15 @@ export function brokenBy(call: Call, plan: Plan): string[] {
   const { answer, visits } = call;
   const got = verdictOf(answer, plan.combination.streamed, plan.scripts);
   const broken = [answerFault(got, plan), waitFault(call, plan), ...visitFaults(visits, plan)];
-  return broken.filter((what) => what !== undefined).map((what) => `caller ${call.caller}: ${what}`);
+  const told = broken.filter((what) => what !== undefined).map((what) => `caller ${call.caller}: ${what}`);
+  return told.length === 0 ? [] : [...told, `caller ${call.caller} got ${shown(call)}`];
+}
+
+function shown({ answer, visits }: Call): string {
+  const { status, complete, text, totalMs } = answer;
+  const end = complete ? "whole" : "broken";
+  const said = JSON.stringify(text.slice(0, 120));
+  return `${status} ${said}, ${end}, after ${Math.round(totalMs)} ms; tiers asked: ${visits.join(", ")}`;
 }
 
 function answerFault(got: Got, plan: Plan): string | undefined {

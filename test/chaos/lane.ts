@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Rig } from "../e2e/support/rig.js";
 import { type Answer, send } from "../support/client.js";
 import { callSlowly } from "../support/slow-call.js";
@@ -67,7 +68,7 @@ export class Lane {
   }
 
   async #call(plan: Plan, chain: string, caller: number, startMs: number): Promise<Answer> {
-    await new Promise((resolve) => setTimeout(resolve, startMs));
+    await sleep(startMs);
     const { streamed, commit } = plan.combination;
     const url = `${this.rig.url}/${chain}${commit === "complete" ? "-complete" : ""}${completions}`;
     const body = JSON.stringify({

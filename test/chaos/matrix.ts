@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Rig } from "../e2e/support/rig.js";
 import type { Combination, Situation } from "./combination.js";
 import { Lane } from "./lane.js";
@@ -7,7 +8,8 @@ import { rampCount, startCalmRig, startPushRig, startRampRig } from "./rigs.js";
 
 /** Combinations that one Envoy goes through at the same time. */
 const width: Record<Situation, number> = { calm: 6, "half-open": rampCount, push: 4 };
-const pushesPerCombination = 2;
+/** A push comes with each combination: often, but no flood that never lets the filter's tick come round. */
+const pushPeriodMs = 600;
 
 export interface Result {
   readonly id: string;
@@ -55,14 +57,16 @@ async function runPush(plans: readonly Plan[], done: Done): Promise<void> {
   try {
     const lane = new Lane(rig);
     await lane.warmUp("chat");
-    await each(plans, width.push, (plan) => {
+    let nextMs = 0;
+    await each(plans, width.push, async (plan) => {
+      const startMs = Math.max(performance.now(), nextMs);
+      nextMs = startMs + pushPeriodMs;
+      await sleep(startMs - performance.now());
       const pushing = async (): Promise<void> => {
-        for (let pushed = 0; pushed < pushesPerCombination; pushed++) {
-          await new Promise((resolve) => setTimeout(resolve, plan.random.between(20, 400)));
-          push();
-        }
+        await sleep(plan.random.between(0, pushPeriodMs / 2));
+        push();
       };
-      return judged(plan, done, () => lane.drive(plan, chainOf(plan), pushing));
+      await judged(plan, done, () => lane.drive(plan, chainOf(plan), pushing));
     });
     done(await envoyResult("push", rig));
   } finally {
