@@ -93,7 +93,7 @@ test("an old root that a live stream keeps neither probes nor hands out its poli
   );
   assert.equal(rig.gpu.peak, 1, "two roots probed at once");
   assert.ok((await stream).complete);
-  rig.gpu.mode = { kind: "ok" };
+  rig.reset();
   await recover(rig, () => chat(rig.url));
   assert.equal(await rig.state(), CLOSED);
 });

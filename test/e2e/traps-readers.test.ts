@@ -106,7 +106,7 @@ test("a caller that reads slowly what fits into the buffers gets all of it", asy
 
 test("a backend that falls silent is a failure, and its caller does not wait for ever", async () => {
   const failures = await rig.counter("gpu", "outcome.failure");
-  rig.gpu.mode = { kind: "chunks", writes: [tokenEvent("m", "x".repeat(400_000)), { waitMs: 8_000 }] };
+  rig.gpu.mode = { kind: "chunks", writes: [tokenEvent("m", "x".repeat(400_000)), { waitMs: 3_000 }] };
   const answer = await chat(rig.url, { stream: true, timeoutMs: 6_000 });
   assert.equal(answer.complete, false);
   assert.ok(answer.totalMs < 3 * stallMs, `${answer.brokenBy} after ${answer.totalMs} ms`);
@@ -120,7 +120,7 @@ test("a silence that may be a slow reader's lasts as long as an answer may take,
     rig.counter("gpu", "outcome.failure"),
     rig.counter("gpu", "outcome.neutral"),
   ]);
-  rig.gpu.mode = { kind: "chunks", writes: [tokenEvent("m", "x".repeat(2_000_000)), { waitMs: 20_000 }] };
+  rig.gpu.mode = { kind: "chunks", writes: [tokenEvent("m", "x".repeat(2_000_000)), { waitMs: 6_000 }] };
   const answer = await chat(rig.url, { stream: true, timeoutMs: 3 * answerMs });
   assert.equal(answer.brokenBy, "aborted");
   // The last byte is known to a tick.

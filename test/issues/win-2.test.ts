@@ -33,13 +33,13 @@ async function fail(times: number): Promise<void> {
 // Real time must pass here: the window is the clock's.
 test("WIN-2: failures from before a gap longer than the window do not come back to life", async () => {
   await fail(9);
-  await sleep(5_000);
+  await sleep(3_600);
   await fail(1);
   assert.equal(await rig.state(), CLOSED);
 });
 
 test("WIN-2: sparse failures never open, however many there are", async () => {
-  await sleep(4_000);
+  await sleep(3_200);
   for (let second = 0; second < 5; second++) {
     await fail(2);
     await sleep(1_050);
@@ -48,7 +48,7 @@ test("WIN-2: sparse failures never open, however many there are", async () => {
 });
 
 test("WIN-2: failures on both sides of a bucket's border count together, and the tenth opens", async () => {
-  await sleep(4_000);
+  await sleep(3_200);
   await fail(5);
   await sleep(1_000);
   await fail(4);
