@@ -85,6 +85,14 @@ for (const [what, stepMs] of [
 
 // A monotonic clock does not step; should a host's all the same (a resumed machine, a wrong WASI clock), nothing gets stuck.
 describe("WIN-3: the filter's own clock steps", () => {
+  test("an hour back while open: no longer open than the wait and one tick of real time", () => {
+    fail(10);
+    world.clock.nowMs -= hourMs;
+    const elapsedMs = realTimeUntilProbe();
+    assert.ok(elapsedMs <= waitMs + jitterMs + tickMs, `${elapsedMs} ms`);
+    assertRecoversByTrial();
+  });
+
   test("an hour forward while open: the wait is over once, and a trial still comes first", () => {
     fail(10);
     world.clock.nowMs += hourMs;
