@@ -155,7 +155,7 @@ test("what nobody here can read passes as it came: an answer to HEAD, and one in
 
 test("a long error of the last tier passes whole; of an earlier one only a short one is kept", async () => {
   const long = error("long", keptError);
-  const longer = error("longer", heldError);
+  const longer = error("longer", 2 * heldError);
   for (const words of [long, longer]) {
     play(reset, reset, status(500, words));
     const answer = await chat(rig.url);
