@@ -53,6 +53,7 @@ export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): A
   }
   readRequestHeaders(chain.holds);
   request.isHead = headers.isHead;
+  request.isPost = headers.isPost;
   request.acceptsCoding = headers.acceptsCoding;
   request.isChat = headers.isChat;
   slot.contentLength = headers.contentLength;

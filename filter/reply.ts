@@ -120,6 +120,7 @@ function replyMisconfigured(reason: Text, details: Text, body: Text): void {
   startPairs();
   putText(CONTENT_TYPE, APPLICATION_JSON);
   putText(HEADER_REASON, reason);
+  putNumber(RETRY_AFTER, 1);
   reply(UNAVAILABLE, details, body.ptr, body.length);
 }
 

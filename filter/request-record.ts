@@ -42,6 +42,8 @@ export class RequestRecord {
   stream: i8;
   /** A HEAD request: its answer has no body. */
   isHead: bool;
+  /** A POST: only what asks for work shows by its success that the engine works. */
+  isPost: bool;
   /** A chat or completion, whose answers' events are understood. */
   isChat: bool;
   /** The caller takes compressed answers, which could not be read. */

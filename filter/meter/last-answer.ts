@@ -67,7 +67,8 @@ export function answerAtStop(slot: MeterSlot): void {
     return;
   }
   const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
-  if (!policy || <i32>request.chain >= policy.chains.length) {
+  // Nothing was tried: the route's map does not know the tier that the gate chose.
+  if (!policy || <i32>request.chain >= policy.chains.length || request.failedAttempts === 0) {
     replyUnmarked();
     return;
   }
@@ -80,7 +81,7 @@ export function answerFailed(request: RequestRecord, chain: Chain): void {
   reply.tried = triedText(request, chain);
   reply.triedLength = triedLength();
   if (keptStatus() > 0) takeKept(chain);
-  else if (request.failedAttempts > 0) takeLast(request, chain);
+  else takeLast(request, chain);
   replyFailed(reply);
 }
 

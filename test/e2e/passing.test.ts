@@ -121,7 +121,7 @@ test("a compressed answer passes unread and counts by its status", async () => {
 
 for (const status of [302, 400, 401, 403, 404, 413, 422]) {
   test(`${status} is passed on untouched and counts for nothing`, async () => {
-    const body = `{"error":{"message":"only ${status} knows","code":"context_length_exceeded"}}`;
+    const body = `{"error":{"message":"only ${status} knows","code":"invalid_prompt"}}`;
     rig.gpu.mode = {
       kind: "status",
       status,
