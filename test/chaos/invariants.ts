@@ -54,6 +54,7 @@ function answerFault(got: Got, plan: Plan): string | undefined {
   }
 }
 
+// Mutation: filter/meter/timers.ts, isStalled -> "return false": silence/after-tokens and others fail.
 function waitFault({ answer, visits }: Call, plan: Plan): string | undefined {
   // A tier that refuses connections sees no visit, though each costs an attempt.
   const seen = plan.combination.fault.isDead
@@ -64,6 +65,7 @@ function waitFault({ answer, visits }: Call, plan: Plan): string | undefined {
   return `waited ${Math.round(answer.totalMs)} ms; ${seen} attempts allow ${Math.round(boundMs)} ms`;
 }
 
+// Mutation: filter/meter/next-tier.ts, without "request.visited |=": more than half of all combinations fail.
 function visitFaults(visits: readonly number[], plan: Plan): string[] {
   const faults: string[] = [];
   visits.forEach((count, tier) => {

@@ -49,6 +49,7 @@ export class Ramp {
    * Brings it back to Closed and returns what was wrong. As many canaries as the stage allows must be in flight at once on the
    * way, or an ended attempt has kept its permit.
    */
+  // Mutation: filter/breaker/breaker.ts, no freePermit in onOutcome and releasePermit: every half-open combination fails.
   async recover(): Promise<string[]> {
     await this.whenRamping();
     if (this.#isClosed) return [];
