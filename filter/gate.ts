@@ -55,7 +55,8 @@ export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): A
   request.isHead = headers.isHead;
   request.isPost = headers.isPost;
   request.acceptsCoding = headers.acceptsCoding;
-  request.isChat = headers.isChat;
+  request.isPost = headers.isPost;
+  request.isChat = headers.isChat && headers.isPost;
   slot.contentLength = headers.contentLength;
   slot.isCoded = headers.isCoded;
   take(slot);
@@ -178,7 +179,8 @@ function tryCanary(slot: GateSlot, policy: Policy, chain: Chain, now: u64): bool
   const request = requestOf(slot);
   const backend = unchecked(chain.tiers[slot.drawnTier]);
   const canary = backend.canary;
-  if (slot.contentLength < 0 || request.outputTokens > canary.maxOutputTokens) return false;
+  if (!request.isPost || slot.contentLength < 0) return false;
+  if (request.outputTokens > canary.maxOutputTokens) return false;
   if (slot.contentLength > canary.maxPromptTokens * MAX_BYTES_PER_CANARY_TOKEN) return false;
   // Recovery never depends on the service for ever.
   if (canary.size === CanarySize.COUNT && !isServiceLost(policy)) {
@@ -224,6 +226,8 @@ export function onDone(slot: GateSlot, policy: Policy): void {
   slot.mayHoldPermit = false;
   const request = requestOf(slot);
   if (!loadRequest(request) || request.permit === 0 || request.permitTier === NO_TIER) return;
+  // An attempt may have moved it to a newer policy, whose chains and tiers are others: the permit dies by itself.
+  if (request.policyHash !== policy.hash) return;
   const chain = unchecked(policy.chains[request.chain]);
   releasePermit(unchecked(chain.tiers[request.permitTier]), nowMs(), request.permit);
 }

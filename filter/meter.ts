@@ -62,11 +62,13 @@ export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   readResponseHeaders();
   slot.status = head.status;
   if (slot.origin !== Origin.USER) return Action.CONTINUE;
-  if (head.status < 200) {
+  if (head.status === SWITCHING_PROTOCOLS) {
     // An upgraded connection's end says nothing about the backend.
-    if (head.status === SWITCHING_PROTOCOLS) file(slot, Outcome.NEUTRAL, Failure.NONE);
+    file(slot, Outcome.NEUTRAL, Failure.NONE);
     return Action.CONTINUE;
   }
+  // Envoy shows no interim response: a status that is none is no answer either.
+  if (head.status < 200) return concludeBroken(slot, Outcome.FAILURE, Failure.CUT);
   noteBytes(slot);
   slot.retryAfter = head.retryAfter;
   slot.awaited = head.contentLength;
@@ -100,7 +102,7 @@ function startReading(slot: MeterSlot): Action {
   const isChat = requestOf(slot).isChat;
   const isShort = head.contentLength <= chain.holdLimit;
   let reading = Reading.NONE;
-  if (!head.isCoded && head.status === OK) {
+  if (!head.isCoded && head.status === OK && requestOf(slot).isPost) {
     if (head.content === Content.EVENTS && isChat) reading = Reading.EVENTS;
     else if (head.content === Content.JSON && (isShort || isChat)) reading = Reading.JSON;
   }
@@ -130,6 +132,7 @@ export function onResponseBody(slot: MeterSlot, size: i32, isEnd: bool): Action 
   const before = slot.lastByteMs;
   noteBytes(slot);
   slot.backlog = max<i64>(0, slot.backlog - <i64>(slot.lastByteMs - before) * LEAST_READ_PER_MS) + size;
+  slot.passedBytes += size;
   slot.awaited -= size;
   if (slot.reading !== Reading.NONE) read(slot, 0, size);
   return isEnd || slot.awaited === 0 ? onAnswerEnd(slot) : Action.CONTINUE;
@@ -205,6 +208,9 @@ function read(slot: MeterSlot, from: i32, to: i32): void {
 /** From here on the client's bytes and their timing are the upstream's own. */
 function pass(slot: MeterSlot): Action {
   decorate(slot);
+  // What was held goes out now.
+  slot.backlog = slot.scanned;
+  slot.passedBytes = slot.scanned;
   slot.phase = Phase.PASSING;
   return Action.CONTINUE;
 }

@@ -6,6 +6,7 @@ export const STATE_BACKEND = Text.of("llm.breaker.backend");
 export const STATE_STEP = Text.of("llm.breaker.step");
 export const STATE_REQUEST = Text.of("llm.breaker.request");
 export const STATE_ORIGINAL = Text.of("llm.breaker.original");
+export const STATE_BEFORE = Text.of("llm.breaker.before");
 export const STATE_ANSWER = Text.of("llm.breaker.answer");
 export const STATE_CANARY = Text.of("llm.breaker.canary");
 export const STEP_COUNT = Text.of("count");

@@ -146,7 +146,7 @@ function heedRetryAfter(backend: Backend, status: i32): void {
   if (status < 400 || !readHeader(HeaderMap.CALL_RESPONSE, names.RETRY_AFTER)) return;
   const seconds = parseDecimal(resultPtr(), resultSize());
   if (seconds <= 0) return;
-  const ms = <u32>min<i64>(seconds * 1000, i32.MAX_VALUE);
+  const ms = <u32>(min<i64>(seconds, i32.MAX_VALUE / 1000) * 1000);
   fileOutcome(backend, nowMs(), NO_GENERATION, 0, Outcome.BACKPRESSURE, 0, ms);
 }
 

@@ -42,7 +42,10 @@ export class RequestRecord {
   stream: i8;
   /** A HEAD request: its answer has no body. */
   isHead: bool;
-  /** A POST: only what asks for work shows by its success that the engine works. */
+  /**
+   * A POST. Whatever else there is (a preflight, a poll, a health page) asks for no model's work: its answer's body is not
+   * judged, and its success is no sign of life.
+   */
   isPost: bool;
   /** A chat or completion, whose answers' events are understood. */
   isChat: bool;

@@ -42,7 +42,8 @@ export function concludeError(slot: MeterSlot): Action {
   const mayRetry = slot.reading === Reading.NONE || canRetryHeld();
   if (mayRetry && moveOn(slot, outcome, mayStay, isSetUpFault)) {
     if (!isSetUpFault) keepAnswer(slot);
-    if (isPatient) askForRetry();
+    // Only a second try of the same backend waits as it was told to.
+    if (isPatient && requestOf(slot).tier === slot.tier) askForRetry();
     else askForNextTier();
     return Action.CONTINUE;
   }

@@ -6,6 +6,9 @@ import { Backend, FACTS_ROOM } from "../policy/policy";
 import { fileFacts } from "../records";
 import { answerOf, backendOf, MeterSlot, Origin, Reading, requestOf } from "./slot";
 
+/** A prompt that is allowed so much more time has its time halved in the trend. */
+const SHORT_PROMPT_MS: u64 = 1000;
+
 /** The first token came: whether it was late is judged by its own time, whatever becomes of the answer. */
 export function noteFirstToken(slot: MeterSlot): void {
   slot.hasToken = true;
@@ -60,11 +63,21 @@ function note(slot: MeterSlot, tookMs: u64, isSlow: bool): void {
   const facts = backend.facts;
   begin(slot);
   facts.calls++;
-  facts.firstTokens[facts.samples++] = <u32>min<u64>(tookMs, u32.MAX_VALUE);
+  facts.firstTokens[facts.samples++] = shortPromptMs(slot, tookMs);
   slot.wasSlow = isSlow;
   if (!isSlow) return;
   facts.slowCalls++;
   increment(backend.metrics.slow);
+}
+
+/**
+ * What the first token of a short prompt would have taken, roughly: or a few callers' long prompts would be a drift. Each token
+ * of the prompt is allowed its `slowFirstTokenPerPromptToken`.
+ */
+function shortPromptMs(slot: MeterSlot, tookMs: u64): u32 {
+  const perToken = <u64>backendOf(slot).breaker.slowFirstTokenPerPromptTokenMs;
+  const allowed = perToken * max(requestOf(slot).promptTokens, 0);
+  return <u32>((min<u64>(tookMs, u32.MAX_VALUE) * SHORT_PROMPT_MS) / (SHORT_PROMPT_MS + allowed));
 }
 
 /** Facts are of one generation: those of an earlier one are filed before the first of the next. */

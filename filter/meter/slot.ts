@@ -65,6 +65,7 @@ export class MeterSlot extends Slot {
    * once they are passed on, the client holds a complete answer.
    */
   awaited: i64;
+  passedBytes: i64;
   /** Bytes passed on that the client may not have read yet, as far as can be told here. */
   backlog: i64;
   origin: Origin;

@@ -23,8 +23,8 @@ import * as names from "../names";
 import { findPolicy } from "../policies";
 import { Chain, Policy } from "../policy/policy";
 import { loadRequest, NO_TIER, namePtr, RequestRecord } from "../request-record";
-import { isSecret, SECRETS } from "../secrets";
-import { backendOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
+import { removeCredentials, restoreOriginal } from "./original";
+import { backendOf, chainOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
 
 const KEY_BACKEND = Text.of("backend");
 const KEY_CREDENTIALS = Text.of("credentials");
@@ -34,11 +34,7 @@ const OWN = Text.of("own");
 const INTERNAL = Text.of("x-envoy-internal");
 const EXPECTED_TIMEOUT = Text.of("x-envoy-expected-rq-timeout-ms");
 
-/** Single headers that an attempt may change, each restored or removed before the next one. `:path` always is there. */
-const RESTORED: Text[] = [names.PATH, names.AUTHORITY, names.CONTENT_LENGTH, names.CONTENT_ENCODING];
-
 const pairs: Pairs = new Pairs();
-const originals: Pairs = new Pairs();
 
 let hostPtr: usize = 0;
 let hostLength: i32 = 0;
@@ -186,51 +182,12 @@ function pin(slot: MeterSlot, policy: Policy): void {
   policy.uses++;
 }
 
-/** Undoes what earlier attempts (ours, an injector's, a rewrite's) changed: Envoy keeps it over retries (traps.md 6). */
-function restoreOriginal(): void {
-  if (!readProperty(names.STATE_ORIGINAL)) return;
-  const ptr = resultPtr();
-  const size = resultSize();
-  removeHeader(HeaderMap.REQUEST, names.COOKIE);
-  restore(RESTORED, ptr, size);
-  restore(SECRETS, ptr, size);
-  originals.open(ptr, size);
-  while (originals.next()) {
-    const length = originals.nameLength;
-    if (names.COOKIE.equals(originals.name, length)) {
-      addHeader(HeaderMap.REQUEST, names.COOKIE, originals.value, originals.valueLength);
-    } else if (names.OPENAI_PREFIX.isPrefixOf(originals.name, length)) {
-      setHeaderAt(HeaderMap.REQUEST, originals.name, length, originals.value, originals.valueLength);
-    }
-  }
-}
-
-function restore(headers: Text[], ptr: usize, size: i32): void {
-  for (let i = 0; i < headers.length; i++) {
-    const name = unchecked(headers[i]);
-    originals.open(ptr, size);
-    let isFound = false;
-    while (!isFound && originals.next()) isFound = name.equals(originals.name, originals.nameLength);
-    if (isFound) setHeader(HeaderMap.REQUEST, name, originals.value, originals.valueLength);
-    else removeHeader(HeaderMap.REQUEST, name);
-  }
-}
-
 /** The head of the request as this backend is to see it. */
 function rewriteHead(slot: MeterSlot): void {
   if (hostLength > 0) setHeader(HeaderMap.REQUEST, names.AUTHORITY, hostPtr, hostLength);
   if (pathLength > 0) setHeader(HeaderMap.REQUEST, names.PATH, pathPtr, pathLength);
-  if (slot.hasOwnCredentials) removeCredentials();
+  if (slot.hasOwnCredentials) removeCredentials(slot.origin === Origin.USER && chainOf(slot).holds);
   // Only an answer in no coding can be read.
   if (requestOf(slot).acceptsCoding)
     setHeader(HeaderMap.REQUEST, names.ACCEPT_ENCODING, names.IDENTITY.ptr, names.IDENTITY.length);
-}
-
-function removeCredentials(): void {
-  if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
-  while (pairs.next()) {
-    if (isSecret(pairs.name, pairs.nameLength)) {
-      removeHeaderAt(HeaderMap.REQUEST, pairs.name, pairs.nameLength);
-    }
-  }
 }

@@ -1,12 +1,13 @@
 // The limits that no timer of Envoy keeps, since none sees held bytes (traps.md 2): kept by a tick over the live attempts.
 import { Outcome } from "../breaker/outcome";
 import { renewCalls } from "../calls";
+import { mark, release } from "../host/arena";
 import { nowMs } from "../host/clock";
 import { actAs, closeResponse, continueResponse } from "../host/stream";
 import { Text } from "../host/text";
 import { eachBackend } from "../policies";
 import { Failure } from "../policy/failure";
-import { Commit } from "../policy/policy";
+import { Backend, Commit } from "../policy/policy";
 import { renewPermit } from "../records";
 import { concludeLate } from "./conclude";
 import { flushFacts, noteNoToken } from "./facts";
@@ -26,7 +27,7 @@ import {
 
 export const TICK_MS: u32 = 250;
 const RENEW_EVERY_MS: u64 = 5000;
-/** With so many bytes in Envoy's buffers the silence may be a slow reader's, not the backend's. */
+/** What Envoy's buffers take without a pause: beyond it a silence may be a slow reader's, not the backend's. */
 const BUFFERED_BYTES: i64 = 1 << 20;
 
 const GATEWAY_TIMEOUT = Text.of("504");
@@ -40,11 +41,21 @@ export function onTick(root: u32): void {
   while (at !== 0) {
     const slot = changetype<MeterSlot>(at);
     at = slot.next; // Acting on a stream may end it.
+    // A backend that freezes ends hundreds of attempts in one tick: each gives back the scratch memory it took.
+    const top = mark();
     if (slot.origin === Origin.USER && check(slot, now)) hasActed = true;
+    release(top);
   }
   if (hasActed) actAs(root);
-  eachBackend(flushFacts, now);
-  eachBackend(renewCalls, now);
+  eachBackend(tellOf, now);
+}
+
+/** Tells the other workers what this one has seen of a backend. */
+function tellOf(backend: Backend, now: u64): void {
+  const top = mark();
+  flushFacts(backend, now);
+  renewCalls(backend, now);
+  release(top);
 }
 
 /** True when the attempt was acted upon. */
@@ -61,11 +72,12 @@ function check(slot: MeterSlot, now: u64): bool {
     return true;
   }
   if (slot.phase !== Phase.PASSING || !isStalled(slot, now)) return false;
-  const mayBeReader = slot.backlog >= BUFFERED_BYTES;
-  if (mayBeReader && now <= slot.lastByteMs + chainOf(slot).answerTimeoutMs) return false;
-  // Nothing more can be saved: the client is to see a broken stream, not an endless one.
+  const isLikelyReader = slot.backlog >= BUFFERED_BYTES;
+  if (isLikelyReader && now <= slot.lastByteMs + chainOf(slot).answerTimeoutMs) return false;
+  // Nothing more can be saved: the client is to see a broken stream, not an endless one. Whose fault it was is known only
+  // while Envoy's buffers had room for all that was sent.
   actAs(slot.id);
-  file(slot, mayBeReader ? Outcome.NEUTRAL : Outcome.FAILURE, Failure.STALL);
+  file(slot, slot.passedBytes >= BUFFERED_BYTES ? Outcome.NEUTRAL : Outcome.FAILURE, Failure.STALL);
   closeResponse();
   return true;
 }

@@ -16,7 +16,8 @@ let size: i32 = 0;
 
 /** What an attempt's end is told as: the backend's status when that was the fault, else what happened. */
 export function tryCode(status: i32, failure: Failure): i32 {
-  return status >= 400 ? status : FIRST_FAILURE + <i32>failure;
+  if (status >= 400 && status < FIRST_FAILURE) return status;
+  return FIRST_FAILURE + <i32>failure;
 }
 
 export function isStatusCode(code: i32): bool {
@@ -31,6 +32,7 @@ export function isTimeoutCode(code: i32): bool {
 export function triedText(request: RequestRecord, chain: Chain): usize {
   const attempts = min(<i32>request.failedAttempts, MAX_ATTEMPTS);
   const start = allocate(MAX_ATTEMPTS * MAX_TRY);
+  size = 0;
   if (start === 0) return 0;
   let at = start;
   for (let i = 0; i < attempts; i++) {
