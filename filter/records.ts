@@ -21,26 +21,40 @@ const MAX_TRIES: i32 = 16;
 let openSize: i32 = 0;
 let openCas: u32 = 0;
 
-/** Creates a backend's record where there is none yet; of many workers that start at once one succeeds. */
+/**
+ * Creates a backend's record where there is none yet; of many workers that start at once one succeeds. One of another window
+ * gets this one's. Only whoever brings a policy does that: two policies in use at once (on two listeners, or for the streams that
+ * outlive a push) would else empty the window for each other with every call.
+ */
 export function createRecord(backend: Backend): void {
-  if (readShared(backend.recordKey)) return;
-  const size = recordSize(backend.breaker.slidingWindowSize);
-  const fresh = allocate(size);
-  if (fresh === 0) return;
-  initRecord(fresh, backend.breaker.slidingWindowSize, nowMs());
-  createShared(backend.recordKey, fresh, size);
+  const buckets = backend.breaker.slidingWindowSize;
+  const size = recordSize(buckets);
+  const now = nowMs();
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const isThere = readShared(backend.recordKey);
+    if (isThere && resultSize() === size) return;
+    const fresh = allocate(size);
+    if (fresh === 0) return;
+    if (isThere) adaptRecord(resultPtr(), resultSize(), fresh, buckets, now);
+    else initRecord(fresh, buckets, now);
+    const isWritten = isThere
+      ? writeShared(backend.recordKey, fresh, size, sharedCas())
+      : createShared(backend.recordKey, fresh, size);
+    if (isWritten) return;
+  }
 }
 
-/** A copy of a backend's record in scratch memory, in the shape its configuration asks for; 0 when it can't be had. */
+/** A copy of a backend's record in scratch memory; 0 when it can't be had. */
 export function readRecord(backend: Backend, now: u64): usize {
   if (!readShared(backend.recordKey)) {
     createRecord(backend);
     if (!readShared(backend.recordKey)) return 0;
   }
   openCas = sharedCas();
-  openSize = recordSize(backend.breaker.slidingWindowSize);
+  openSize = resultSize();
   const ptr = resultPtr();
-  if (resultSize() === openSize && isRecordValid(ptr, openSize)) return ptr;
+  if (isRecordValid(ptr, openSize)) return ptr;
+  openSize = recordSize(backend.breaker.slidingWindowSize);
   const adapted = allocate(openSize);
   if (adapted === 0) return 0;
   adaptRecord(ptr, resultSize(), adapted, backend.breaker.slidingWindowSize, now);
