@@ -172,12 +172,12 @@ describe("WASM-4: no byte that a client or a backend can send traps the VM", () 
     );
     for (const bytes of [...rubbish, ...lyingPairs]) {
       const scope = worker.newScope();
-      for (const name of ["request", "original", "step", "backend"])
+      for (const name of ["request", "original", "step", "backend", "answer", "before"])
         scope.filterState.set(`llm.breaker.${name}`, bytes);
       const meter = worker.openMeter(scope, "gpu");
       meter.requestHeaders(worker.plainHeaders(), true);
       meter.endUpstream();
-      for (const name of ["request", "original"]) {
+      for (const name of ["request", "original", "answer", "before"]) {
         worker.send({
           answer: (_cluster, attempt, live) => {
             if (attempt === 1) live.filterState.set(`llm.breaker.${name}`, bytes);

@@ -186,7 +186,7 @@ function exchangeOf(localReply: LocalReply | undefined): Omit<Exchange, "attempt
 function requestHeaders(given: RequestSettings["headers"], body: readonly (string | Buffer)[]): HeaderMap {
   const bytes = body.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
   const headers = new HeaderMap({
-    ":method": body.length > 0 ? "POST" : "GET",
+    ":method": "POST",
     ":path": "/v1/chat/completions",
     ":authority": "llm.example",
     ":scheme": "http",
