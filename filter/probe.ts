@@ -4,7 +4,7 @@
 import { showState } from "./announce";
 import { hasClockStepped } from "./breaker/clock";
 import { Mode } from "./breaker/config";
-import { Outcome } from "./breaker/outcome";
+import { FULL_WEIGHT, Outcome } from "./breaker/outcome";
 import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
 import { AnswerReader, endAnswer, Finish, feedAnswer, resetAnswer } from "./bytes/answer";
@@ -21,7 +21,16 @@ import { createShared, readShared } from "./host/shared-data";
 import { parseDecimal, Text } from "./host/text";
 import * as names from "./names";
 import { Backend, Policy } from "./policy/policy";
-import { abandonProbe, acquireProbe, fileOutcome, fileProbe, readRecord } from "./records";
+import {
+  abandonProbe,
+  acquireIdleCanary,
+  acquireProbe,
+  fileOutcome,
+  fileProbe,
+  grantedGeneration,
+  readRecord,
+  releasePermit,
+} from "./records";
 
 const NONCE_SIZE: i32 = 32;
 /** No record has it: what is filed under it moves deadlines only. */
@@ -34,7 +43,10 @@ class PendingProbe {
   constructor(
     readonly token: u32,
     readonly backend: Backend,
+    /** The lease it holds; 0 = it feeds an idle ramp, with the permit instead. */
     readonly owner: u64,
+    readonly permit: u32,
+    readonly generation: u32,
   ) {}
 }
 
@@ -68,6 +80,7 @@ export function probeDue(policy: Policy, now: u64): void {
       const record = changetype<BackendRecord>(ptr);
       showState(backend, record);
       if (isDue(record, now)) probe(backend, now);
+      else if (record.state === State.HALF_OPEN && record.stage > 0) feedRamp(backend, now);
     }
     release(top);
   }
@@ -99,8 +112,22 @@ function probe(backend: Backend, now: u64): void {
     abandonProbe(backend, nowMs(), owner);
     return;
   }
-  increment(backend.metrics.probes);
-  pending.push(new PendingProbe(token, backend, owner));
+  expect(new PendingProbe(token, backend, owner, 0, 0));
+}
+
+/** A ramp without canaries goes on by probes, each as one of its canaries. */
+function feedRamp(backend: Backend, now: u64): void {
+  const permit = acquireIdleCanary(backend, now);
+  if (permit === 0) return;
+  const generation = grantedGeneration();
+  const token = sendProbe(backend);
+  if (token === 0) releasePermit(backend, nowMs(), permit);
+  else expect(new PendingProbe(token, backend, 0, permit, generation));
+}
+
+function expect(probe: PendingProbe): void {
+  increment(probe.backend.metrics.probes);
+  pending.push(probe);
   noteGarbage();
 }
 
@@ -130,10 +157,19 @@ export function onProbeAnswer(token: u32, headerCount: u32, bodySize: i32): bool
     if (!isWell)
       log(Level.WARN, "llm.breaker: " + probe.backend.alias + " answered its probe with " + told(status));
     heedRetryAfter(probe.backend, status);
-    fileProbe(probe.backend, nowMs(), probe.owner, isWell);
+    conclude(probe, isWell);
     return true;
   }
   return false;
+}
+
+function conclude(probe: PendingProbe, isWell: bool): void {
+  const now = nowMs();
+  if (probe.permit === 0) fileProbe(probe.backend, now, probe.owner, isWell);
+  else {
+    const outcome = isWell ? Outcome.SUCCESS : Outcome.FAILURE;
+    fileOutcome(probe.backend, now, probe.generation, probe.permit, outcome, FULL_WEIGHT, 0);
+  }
 }
 
 function readStatus(): i32 {

@@ -3,6 +3,7 @@
 import { announce } from "./announce";
 import * as breaker from "./breaker/breaker";
 import { hasClockStepped } from "./breaker/clock";
+import { BreakerConfig } from "./breaker/config";
 import { isFiling } from "./breaker/mode";
 import { Outcome } from "./breaker/outcome";
 import { adaptRecord, BackendRecord, initRecord, isRecordValid, recordSize } from "./breaker/record";
@@ -107,13 +108,26 @@ export function fileOutcome(
   return 0;
 }
 
-/** Takes a half-open permit: its id, or 0. The generation it belongs to is in {@link grantedGeneration}. */
+/** Takes a half-open permit for a caller's request: its id, or 0. Its generation is in {@link grantedGeneration}. */
 export function acquireCanary(backend: Backend, now: u64): u32 {
+  return acquirePermit(backend, now, breaker.tryAcquireCanary);
+}
+
+/** The same for a probe of ours, when no caller's request has been a canary for long. */
+export function acquireIdleCanary(backend: Backend, now: u64): u32 {
+  return acquirePermit(backend, now, breaker.tryAcquireIdleCanary);
+}
+
+function acquirePermit(
+  backend: Backend,
+  now: u64,
+  take: (record: BackendRecord, config: BreakerConfig, now: u64) => u32,
+): u32 {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
     if (ptr === 0) break;
     const record = changetype<BackendRecord>(ptr);
-    const permit = breaker.tryAcquireCanary(record, backend.breaker, now);
+    const permit = take(record, backend.breaker, now);
     if (permit === 0) return 0;
     if (!commit(backend, ptr)) continue;
     granted = record.generation;

@@ -5,7 +5,7 @@ import { settle, VERDICT_LATE } from "./enforcement";
 import { isFiling, isMoving, isRefusing } from "./mode";
 import { isFailure, Outcome } from "./outcome";
 import { extendPermit, freePermit, isPermitLive } from "./permits";
-import { countSuccess, isDrawn, isInRamp, takeCanary } from "./ramp";
+import { countSuccess, isDrawn, isIdle, isInRamp, takeCanary } from "./ramp";
 import { BackendRecord } from "./record";
 import { heedRetryAfter } from "./retry-after";
 import { Cause, State } from "./state";
@@ -67,6 +67,16 @@ export function isCanaryDrawn(record: BackendRecord, config: BreakerConfig, now:
 export function tryAcquireCanary(record: BackendRecord, config: BreakerConfig, now: u64): u32 {
   const time = advanceClock(record, now);
   return isMoving(config.mode) && isInRamp(record) ? takeCanary(record, config, time) : 0;
+}
+
+/**
+ * Takes the permit of a ramp that nobody feeds, for a probe of our own; its id, or 0. A fallback whose earlier tiers are well
+ * gets no request that could be its canary, and would be half-open, and so no fallback, for ever.
+ */
+export function tryAcquireIdleCanary(record: BackendRecord, config: BreakerConfig, now: u64): u32 {
+  const time = advanceClock(record, now);
+  const isFed = !isInRamp(record) || !isIdle(record, config, time);
+  return !isFed && isMoving(config.mode) ? takeCanary(record, config, time) : 0;
 }
 
 /**

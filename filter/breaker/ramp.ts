@@ -6,6 +6,7 @@ import { BackendRecord, MAX_PERMITS } from "./record";
 import { Cause, State } from "./state";
 import { close, nextStage } from "./transitions";
 
+const LEAST_IDLE_MS: u64 = 5000;
 const DEFAULT_STAGE = new Stage(5, 2, 5);
 
 /** HALF_OPEN past its probe: canaries may pass. */
@@ -19,6 +20,12 @@ export function isDrawn(record: BackendRecord, config: BreakerConfig, now: u64, 
   if (livePermits(record, now) >= maxConcurrent(stage)) return false;
   const drawn = <i32>((<u64>random * 100) >> 32) < stage.percent;
   return drawn || hasPassed(record.lastCanaryMs, config.canaryNoDrawAfterMs, now);
+}
+
+/** Whether no canary has come for twice as long as the draw is waited for: callers go first. */
+export function isIdle(record: BackendRecord, config: BreakerConfig, now: u64): bool {
+  const patienceMs = max<u64>(<u64>config.canaryNoDrawAfterMs * 2, LEAST_IDLE_MS);
+  return hasPassed(record.lastCanaryMs, patienceMs, now);
 }
 
 /** Takes a canary's permit within the stage's cap; its id, or 0. */

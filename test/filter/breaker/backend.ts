@@ -10,6 +10,7 @@ import {
   remainingWaitMs,
   renewPermit,
   tryAcquireCanary,
+  tryAcquireIdleCanary,
   tryAcquireProbe,
 } from "../../../filter/breaker/breaker";
 import { BreakerConfig, Stage } from "../../../filter/breaker/config";
@@ -130,6 +131,10 @@ export class Backend {
 
   acquire(): u32 {
     return tryAcquireCanary(this.record, this.config, this.now);
+  }
+
+  acquireIdle(): u32 {
+    return tryAcquireIdleCanary(this.record, this.config, this.now);
   }
 
   renew(id: u32): bool {

@@ -50,6 +50,47 @@ describe("the draw of canaries", () => {
   });
 });
 
+describe("a ramp that no caller feeds", () => {
+  beforeEach(() => {
+    backend = new Backend().ramp();
+  });
+
+  it("is fed by a probe after twice the time that a draw is waited for", () => {
+    expect(backend.wait(19999).acquireIdle()).toBe(0);
+    expect(backend.wait(1).acquireIdle()).toBeGreaterThan(0);
+    // One at a time: the next one waits again.
+    expect(backend.acquireIdle()).toBe(0);
+    expect(backend.wait(20000).acquireIdle()).toBeGreaterThan(0);
+  });
+
+  it("is left to the callers while there are any", () => {
+    backend.wait(15000).acquire();
+    expect(backend.wait(19999).acquireIdle()).toBe(0);
+  });
+
+  it("keeps the cap", () => {
+    backend.config.permitTimeoutMs = 100000;
+    backend.acquire();
+    backend.acquire();
+    expect(backend.wait(20000).acquireIdle()).toBe(0);
+  });
+
+  it("closes by probes alone", () => {
+    for (let i = 0; i < 5; i++) {
+      const id = backend.wait(20000).acquireIdle();
+      backend.finish(backend.record.generation, id, Outcome.SUCCESS);
+    }
+    expect(backend.record.state).toBe(State.CLOSED);
+  });
+
+  it("is no ramp in Closed and Open", () => {
+    backend = new Backend();
+    expect(backend.wait(60000).acquireIdle()).toBe(0);
+    backend.open();
+    expect(backend.wait(60000).acquireIdle()).toBe(0);
+  });
+});
+
 describe("the ramp", () => {
   beforeEach(() => {
     backend = new Backend().ramp();
