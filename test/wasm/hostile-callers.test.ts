@@ -72,7 +72,7 @@ describe("prompts of many sizes on a healthy backend", () => {
   }
 
   test("that come to be long, all of them, are no drift", () => {
-      start();
+    start();
     calls(120, () => 2, 0.0133);
     calls(300, () => longPrompt, 0.0133);
     assert.equal(state(), "CLOSED");

@@ -58,10 +58,11 @@ function openHeld(first: string): Held {
   return { meter, answer, nextTier: () => scope.state("llm.breaker.backend") };
 }
 
-const silences: Readonly<Record<string, readonly [chain: Readonly<Record<string, unknown>>, first: string]>> = {
-  "a first token": [{ firstTokenTimeout: "5s" }, ""],
-  "the rest of a held stream": [{ commit: "complete", stallTimeout: "5s" }, token],
-};
+const silences: Readonly<Record<string, readonly [chain: Readonly<Record<string, unknown>>, first: string]>> =
+  {
+    "a first token": [{ firstTokenTimeout: "5s" }, ""],
+    "the rest of a held stream": [{ commit: "complete", stallTimeout: "5s" }, token],
+  };
 
 describe(`${crowd} attempts that wait for the same frozen backend`, () => {
   for (const [what, [chain, first]] of Object.entries(silences)) {
