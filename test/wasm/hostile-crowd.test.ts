@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
 import { readRecord } from "./backend-record.js";
 import { Action } from "./host/abi.js";
-import { RequestScope } from "./host/context.js";
 import type { HeaderMap } from "./host/header-map.js";
 import type { Stream } from "./host/stream.js";
 import { World } from "./host/world.js";
 import { neverOpens, policyWith } from "./policy.js";
+import { RoutedWorker } from "./routed-worker.js";
 import { type BackendAnswer, Worker } from "./worker.js";
 
 // A backend that freezes ends all its attempts in one tick, which has one callback's scratch memory for them.
@@ -22,16 +22,6 @@ let worker: Worker;
 beforeEach(() => {
   world = new World();
 });
-
-/** A worker whose next request is of the route that names this chain. */
-class ManyRoutes extends Worker {
-  chain = "chat";
-
-  override newScope(): RequestScope {
-    const metadata = { filter_metadata: { "llm.breaker": { chain: this.chain } } };
-    return new RequestScope({ xds: { route_metadata: metadata, route_name: this.chain } });
-  }
-}
 
 interface Held {
   readonly meter: Stream;
@@ -90,7 +80,7 @@ test("the facts of 80 backends in one tick are all told to the other workers", (
   policy.backends = Object.fromEntries(names.map((name) => [name, {}]));
   policy.chains = { chat: { ...policy.chains.chat, tiers: names.slice(0, 1) } };
   for (const name of names) policy.chains[name] = { ...policy.chains.chat, tiers: [name] };
-  const worker = new ManyRoutes(world, JSON.stringify(policy));
+  const worker = new RoutedWorker(world, JSON.stringify(policy));
   const streamed: BackendAnswer = {
     headers: { ":status": "200", "content-type": "text/event-stream" },
     body: [token, "data: [DONE]\n\n"],

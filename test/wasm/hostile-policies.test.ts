@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
 import { readRecord } from "./backend-record.js";
+import { Action } from "./host/abi.js";
 import { World } from "./host/world.js";
 import { policyWith } from "./policy.js";
+import { completion, jsonHead } from "./recovery.js";
+import { RoutedWorker } from "./routed-worker.js";
 import { Worker } from "./worker.js";
 
 // Two policies in use at once, on two listeners or for the streams that outlive a push, share the records of their backends.
@@ -12,6 +15,8 @@ let world: World;
 beforeEach(() => {
   world = new World();
 });
+
+const permits = (alias: string) => readRecord(world, alias).permits;
 
 const rateOnly = { consecutiveFailuresThreshold: 0, failureRateThreshold: 35, minimumNumberOfCalls: 10 };
 
@@ -46,4 +51,56 @@ describe("two policies of one backend whose windows differ", () => {
       assert.equal(readRecord(world, "gpu").state, "OPEN");
     });
   }
+});
+
+describe("a canary that outlives all that is kept of its policy", () => {
+  const pushes = 9;
+  const ramp = [{ percent: 100, maxConcurrent: 1, successes: 3 }];
+  const breaker = { waitDurationInOpenState: "1s", ramp };
+
+  /** Two chains at first, of which later policies have the second alone. */
+  function policyOf(version: number): string {
+    const policy = JSON.parse(policyWith(breaker));
+    const { chat } = policy.chains;
+    policy.backends.other = {};
+    const alone = { chat: { ...chat, tiers: ["gpu", "small"], holdLimit: 100_000 + version } };
+    policy.chains = version === 0 ? { other: { ...chat, tiers: ["other", "small"] }, ...alone } : alone;
+    return JSON.stringify(policy);
+  }
+
+  /** A canary of the chain's first backend, with the gate behind it. */
+  function openCanary(worker: RoutedWorker, chain: string) {
+    worker.chain = chain;
+    const scope = worker.newScope();
+    const headers = worker.plainHeaders();
+    headers.set(":method", "POST");
+    headers.set("content-length", "2");
+    const gate = worker.openGate(scope);
+    gate.requestHeaders(headers);
+    assert.equal(gate.requestBody("{}", true), Action.go);
+    return { scope, headers, gate };
+  }
+
+  test("gives no permit of another backend back", () => {
+    const first = new RoutedWorker(world, policyOf(0));
+    for (const [chain, backend] of Object.entries({ other: "other", chat: "gpu" })) {
+      first.chain = chain;
+      const answer = (cluster: string) => ({ status: cluster === backend ? 500 : 400 });
+      for (let call = 0; call < 5; call++) first.send({ answer });
+    }
+    world.clock.advance(2_000);
+    first.vm.tick(first.gate);
+    for (const probe of world.httpCalls) first.vm.answerHttpCall(probe, jsonHead, completion);
+    openCanary(first, "other");
+    const canary = openCanary(first, "chat");
+    assert.deepEqual([permits("other"), permits("gpu")], [1, 1]);
+    let last: Worker = first;
+    for (let version = 1; version <= pushes; version++) last = new Worker(world, policyOf(version));
+    const meter = last.openMeter(canary.scope, "gpu");
+    meter.requestHeaders(canary.headers);
+    meter.responseHeaders(last.headersOf({ ":status": "500" }), true);
+    meter.endUpstream();
+    canary.gate.endDownstream();
+    assert.deepEqual([permits("other"), permits("gpu")], [1, 0]);
+  });
 });
