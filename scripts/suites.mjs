@@ -10,15 +10,20 @@ import { filesBelow } from "./stamp.mjs";
 
 const minuteMs = 60_000;
 
-/** Units may share the machine; suites that measure times on a real Envoy run one file at a time. */
+/** Files that run on the product's own ports, or judge times of a whole story: nothing may run beside them. */
+const alone = /(shipped-\w+|story)\.test\.ts$/;
+
+/** `atOnce`: files side by side; 0 = as many as the machine has processors. */
 const nodeSuites = [
-  { name: "architecture", sources: ["test/architecture.test.ts"], serial: false },
-  { name: "support", sources: ["test/support"], serial: false },
-  { name: "extproc", sources: ["test/extproc"], serial: false },
-  { name: "wasm", sources: ["test/wasm"], serial: false },
-  { name: "matrix", sources: ["test/versions"], serial: false },
-  { name: "issues", sources: ["test/issues"], serial: true },
-  { name: "e2e", sources: ["test/e2e"], serial: true },
+  { name: "architecture", source: "test/architecture.test.ts", atOnce: 0 },
+  { name: "support", source: "test/support", atOnce: 0 },
+  { name: "extproc", source: "test/extproc", atOnce: 0 },
+  { name: "wasm", source: "test/wasm", atOnce: 0 },
+  { name: "matrix", source: "test/versions", atOnce: 0 },
+  // Nearly all their time is spent waiting for timers.
+  { name: "issues", source: "test/issues", atOnce: 2 },
+  { name: "e2e", source: "test/e2e", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
+  { name: "shipped", source: "test/e2e", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
 ];
 
 /** Commands that judge themselves. */
@@ -62,7 +67,7 @@ export function allSuites(root) {
       limitMs: 5 * minuteMs,
       count: countAsPect,
     },
-    ...nodeSuites.map(({ name, sources, serial }) => nodeSuite(root, name, sources, serial)),
+    ...nodeSuites.map((suite) => nodeSuite(root, suite)),
     ...commands.map(({ name, main, args, count }) => ({
       name,
       args: ["--enable-source-maps", join(root, "build", "js", main), ...args],
@@ -75,24 +80,21 @@ export function allSuites(root) {
 /**
  * Only files whose source still exists: the build folder may hold what was deleted since.
  * @param {string} root
- * @param {string} name
- * @param {string[]} sources
- * @param {boolean} serial
+ * @param {{ name: string, source: string, atOnce: number, takes?: (file: string) => boolean }} suite
  * @returns {Suite}
  */
-function nodeSuite(root, name, sources, serial) {
-  const compiled = sources
-    .flatMap((source) => filesBelow(join(root, source), [".test.ts"]))
+function nodeSuite(root, { name, source, atOnce, takes = () => true }) {
+  const compiled = filesBelow(join(root, source), [".test.ts"])
+    .filter(takes)
     .map((file) => join(root, "build", "js", file.slice(root.length).replace(/\.ts$/, ".js")));
   // A file that never ends is named and counted, and the others still are.
-  const fileLimitMs = (serial ? 10 : 2) * minuteMs;
+  const fileLimitMs = (atOnce > 0 ? 10 : 2) * minuteMs;
   const args = ["--enable-source-maps", "--test", "--test-reporter=tap", `--test-timeout=${fileLimitMs}`];
-  if (serial) args.push("--test-concurrency=1");
-  const limitMs = (serial ? 12 : 5) * minuteMs;
+  if (atOnce > 0) args.push(`--test-concurrency=${atOnce}`);
+  const limitMs = (atOnce > 0 ? 12 : 5) * minuteMs;
   const missing = compiled.filter((file) => !existsSync(file));
   if (compiled.length === 0 || missing.length > 0) {
-    const why =
-      missing.length > 0 ? `not compiled: ${missing.join(", ")}` : `no test in ${sources.join(", ")}`;
+    const why = missing.length > 0 ? `not compiled: ${missing.join(", ")}` : `no test in ${source}`;
     return { name, args: [], limitMs, count: () => ({ passed: 0, failed: 1, why }) };
   }
   return { name, args: [...args, ...compiled], limitMs, count: countTap };
