@@ -53,7 +53,6 @@ export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): A
   }
   readRequestHeaders(chain.holds);
   request.isHead = headers.isHead;
-  request.isPost = headers.isPost;
   request.acceptsCoding = headers.acceptsCoding;
   request.isPost = headers.isPost;
   request.isChat = headers.isChat && headers.isPost;

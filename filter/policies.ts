@@ -1,6 +1,7 @@
 // Where a VM finds the policy a request was admitted under. The gate publishes it; the other positions, which may live in
 // other VMs, read it once a version and keep the last few, since requests outlive a push.
 import { defineMetrics } from "./announce";
+import { mark, release } from "./host/arena";
 import { Level, log, noteGarbage } from "./host/log";
 import { Text } from "./host/text";
 import { parsePolicy } from "./policy/parse-policy";
@@ -33,8 +34,14 @@ export function publishPolicy(ptr: usize, size: i32): Policy | null {
     return null;
   }
   remember(policy);
-  for (let i = 0; i < policy.backends.length; i++) createRecord(policy.backends[i]);
-  return publishText(policy.name, hash, ptr, size) ? policy : null;
+  for (let i = 0; i < policy.backends.length; i++) {
+    const top = mark();
+    createRecord(policy.backends[i]);
+    release(top);
+  }
+  if (publishText(policy.name, hash, ptr, size)) return policy;
+  log(Level.CRITICAL, "llm.breaker: the policy could not be published, nothing changed: it is too large");
+  return null;
 }
 
 /**

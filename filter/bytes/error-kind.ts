@@ -112,7 +112,8 @@ function isRefusedContent(at: usize, end: usize): bool {
     startsWith(at, length, "Content Exists Risk") ||
     isNear(at, end, "request was rejected as a result of our safety system") ||
     isNear(at, end, "request was rejected as a result of the safety system") ||
-    isNear(at, end, "violating our usage policy")
+    isNear(at, end, "violating our usage policy") ||
+    isNear(at, end, "your input was flagged for ")
   );
 }
 

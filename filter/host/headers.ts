@@ -31,6 +31,10 @@ export function addHeader(map: HeaderMap, name: Text, value: usize, size: i32): 
   proxy_add_header_map_value(map, name.ptr, name.length, value, size);
 }
 
+export function addHeaderAt(map: HeaderMap, name: usize, nameLength: i32, value: usize, size: i32): void {
+  proxy_add_header_map_value(map, name, nameLength, value, size);
+}
+
 export function removeHeader(map: HeaderMap, name: Text): void {
   proxy_remove_header_map_value(map, name.ptr, name.length);
 }

@@ -18,7 +18,7 @@ import { answerFailed, isOutdone, isTelling, keepAnswer } from "./last-answer";
 import { nameLarger, nameNext, nameStop } from "./next-tier";
 import { answerOf, backendOf, chainOf, MeterSlot, Phase, Reading, requestOf, startTokenClock } from "./slot";
 import { triedLength, triedText, tryCode } from "./tried";
-import { errorStatusOutcome, failureOf, isBadStatus, isDenied } from "./verdict";
+import { errorStatusOutcome, failureOf, isBadStatus, isDenied, isModerated } from "./verdict";
 
 const MAX_PATIENCE_SECONDS: i32 = 3;
 const NOT_FOUND: i32 = 404;
@@ -69,6 +69,7 @@ function isTooLong(slot: MeterSlot): bool {
 
 /** A fallback that rejects our key, our path or our model's name: no answer for the caller, who knows nothing of it. */
 function isSetUp(slot: MeterSlot): bool {
+  if (isModerated(slot)) return false;
   if (isDenied(slot.status) || slot.status === NOT_FOUND) return true;
   const isRead = slot.reading === Reading.ERROR && slot.status >= 400 && slot.status < 500;
   return isRead && answerOf(slot).errorKind === ErrorKind.MODEL_NOT_FOUND;

@@ -7,7 +7,6 @@ import { Backend, BackendMetrics } from "../policy/policy";
 import { fileOutcome } from "../records";
 import { noteSlowAnswer } from "./facts";
 import { recentMs } from "./recent";
-import { tellable } from "./response-headers";
 import { answerOf, backendOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
 
 /** Files the outcome; only the first call of an attempt counts. A probe's verdict is its sender's to file. */
@@ -25,8 +24,8 @@ export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
   const isPlain = outcome === Outcome.SUCCESS && slot.permit === 0;
   const now = isPlain ? max(recentMs(), slot.startMs) : nowMs();
   const weight = unchecked(backend.rules.weights[failure]);
-  const told = outcome === Outcome.BACKPRESSURE ? tellable(slot.retryAfter) : 0;
-  const retryAfterMs = told > 0 ? <u32>told * 1000 : 0;
+  const isTold = outcome === Outcome.BACKPRESSURE && slot.retryAfter > 0;
+  const retryAfterMs = isTold ? <u32>slot.retryAfter * 1000 : 0;
   fileOutcome(backend, now, slot.generation, slot.permit, outcome, weight, retryAfterMs);
 }
 

@@ -8,7 +8,6 @@ import { findPolicy } from "../policies";
 import { Chain } from "../policy/policy";
 import { FailedReply, replyFailed, replyUnmarked } from "../reply";
 import { loadRequest, namePtr, RequestRecord, triedCode, triedTier } from "../request-record";
-import { tellable } from "./response-headers";
 import { answerOf, MeterSlot, Reading, requestOf } from "./slot";
 import { isStatusCode, isTimeoutCode, triedLength, triedText } from "./tried";
 
@@ -47,7 +46,7 @@ export function keepAnswer(slot: MeterSlot): void {
   const at = allocate(offsetof<KeptAnswer>() + size);
   if (at === 0 || !readBuffer(Buffer.RESPONSE_BODY, 0, size) || resultSize() !== size) return;
   const kept = changetype<KeptAnswer>(at);
-  kept.retryAfter = tellable(slot.retryAfter);
+  kept.retryAfter = slot.retryAfter;
   kept.status = <u16>slot.status;
   kept.tier = slot.tier;
   memory.copy(at + offsetof<KeptAnswer>(), resultPtr(), size);
@@ -100,7 +99,7 @@ function takeLast(request: RequestRecord, chain: Chain): void {
   const last = <i32>request.failedAttempts - 1;
   const code = triedCode(request, last);
   const tier = triedTier(request, last);
-  reply.retryAfter = tellable(request.retryAfter);
+  reply.retryAfter = request.retryAfter;
   if (isTimeoutCode(code)) reply.status = GATEWAY_TIMEOUT;
   else if (isStatusCode(code) && (code >= 500 || code === RATE_LIMITED)) reply.status = code;
   else reply.status = isStatusCode(code) ? BAD_GATEWAY : UNAVAILABLE;

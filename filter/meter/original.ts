@@ -1,7 +1,7 @@
 // Each attempt starts from the caller's own request: what an earlier one set, and whose keys it carried, is gone.
-import { allocate } from "../host/arena";
 import {
   addHeader,
+  addHeaderAt,
   HeaderMap,
   Pairs,
   removeHeader,
@@ -9,6 +9,7 @@ import {
   setHeader,
   setHeaderAt,
 } from "../host/headers";
+import { finishPairs, pairsSize, putBytes, startPairs } from "../host/pairs-writer";
 import { readProperty, writeFilterState } from "../host/properties";
 import { resultPtr, resultSize } from "../host/result";
 import { Text } from "../host/text";
@@ -17,11 +18,10 @@ import { isSecret, SECRETS } from "../secrets";
 
 /** Single headers that an attempt may change, each restored or removed before the next one. `:path` always is there. */
 const RESTORED: Text[] = [names.PATH, names.AUTHORITY, names.CONTENT_LENGTH, names.CONTENT_ENCODING];
-/** More headers than these are not told apart; Envoy allows 100. */
-const MAX_NAMES: i32 = 512;
 
 const pairs: Pairs = new Pairs();
 const originals: Pairs = new Pairs();
+const sent: Pairs = new Pairs();
 
 /** Undoes what earlier attempts (ours, an injector's, a rewrite's) changed: Envoy keeps it over retries (traps.md 6). */
 export function restoreOriginal(): void {
@@ -56,45 +56,62 @@ function restore(headers: Text[], ptr: usize, size: i32): void {
 
 /**
  * Takes the caller's keys out of a request to a backend that has its own.
- * @param hasNext another attempt may follow: what the backend's filters add from here on is theirs alone
+ * @param hasNext another attempt may follow: what the backend's filters add or change from here on is theirs alone
  */
 export function removeCredentials(hasNext: bool): void {
   if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
-  const known = hasNext ? allocate(MAX_NAMES * 4) : 0;
-  let count = 0;
+  if (hasNext) startPairs();
   while (pairs.next()) {
-    if (known !== 0 && count < MAX_NAMES)
-      store<u32>(known + count++ * 4, hashOf(pairs.name, pairs.nameLength));
     if (isSecret(pairs.name, pairs.nameLength)) {
       removeHeaderAt(HeaderMap.REQUEST, pairs.name, pairs.nameLength);
+    } else if (hasNext && isPlain(pairs)) {
+      putBytes(pairs.name, pairs.nameLength, pairs.value, pairs.valueLength);
     }
   }
-  if (known !== 0) writeFilterState(names.STATE_BEFORE, known, count * 4);
+  if (!hasNext) return;
+  const before = finishPairs();
+  if (before !== 0) writeFilterState(names.STATE_BEFORE, before, pairsSize());
 }
 
-/** Removes the headers that the filters of an earlier attempt's backend added: its key, whatever header carries it. */
+/** Undoes what the filters of an earlier attempt's backend did: its key is gone, whatever header carries it. */
 function removeAdded(): void {
   if (!readProperty(names.STATE_BEFORE)) return;
-  const known = resultPtr();
+  const ptr = resultPtr();
   const size = resultSize();
   if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
   while (pairs.next()) {
-    if (!isKnown(known, size, hashOf(pairs.name, pairs.nameLength))) {
-      removeHeaderAt(HeaderMap.REQUEST, pairs.name, pairs.nameLength);
+    if (!isPlain(pairs) || wasSent(ptr, size)) continue;
+    removeHeaderAt(HeaderMap.REQUEST, pairs.name, pairs.nameLength);
+    // Their value may stand in a header that the caller sent too.
+    sent.open(ptr, size);
+    while (sent.next()) {
+      if (!isSameName()) continue;
+      addHeaderAt(HeaderMap.REQUEST, sent.name, sent.nameLength, sent.value, sent.valueLength);
     }
   }
 }
 
-function isKnown(known: usize, size: i32, hash: u32): bool {
-  for (let at = 0; at + 4 <= size; at += 4) {
-    if (load<u32>(known + at) === hash) return true;
+/** Not what every attempt, or Envoy itself, sets anew. */
+function isPlain(header: Pairs): bool {
+  const length = header.nameLength;
+  if (length === 0 || load<u8>(header.name) === 0x3a || names.ENVOY_PREFIX.isPrefixOf(header.name, length))
+    return false;
+  for (let i = 0; i < RESTORED.length; i++) {
+    if (unchecked(RESTORED[i]).equals(header.name, length)) return false;
+  }
+  return true;
+}
+
+/** Whether the present header of {@link pairs} is as it was. */
+function wasSent(ptr: usize, size: i32): bool {
+  sent.open(ptr, size);
+  while (sent.next()) {
+    if (!isSameName() || sent.valueLength !== pairs.valueLength) continue;
+    if (memory.compare(sent.value, pairs.value, sent.valueLength) === 0) return true;
   }
   return false;
 }
 
-/** FNV-1a of a header's name. */
-function hashOf(ptr: usize, length: i32): u32 {
-  let hash: u32 = 0x811c9dc5;
-  for (let i = 0; i < length; i++) hash = (hash ^ load<u8>(ptr + i)) * 0x01000193;
-  return hash;
+function isSameName(): bool {
+  return sent.nameLength === pairs.nameLength && memory.compare(sent.name, pairs.name, sent.nameLength) === 0;
 }

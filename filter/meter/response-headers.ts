@@ -13,22 +13,26 @@ export enum Content {
   PAGE,
 }
 
+/** No Retry-After came. */
+export const NOT_TOLD: i32 = -1;
+/** It came as something else than seconds, which nobody here reckons with. */
+const A_DATE: i32 = -2;
+const MOST_SECONDS: i64 = 86400;
+
 /** Facts of the last {@link readResponseHeaders}; -1 = not known. */
 export let status: i32 = -1;
 export let contentLength: i64 = -1;
 export let content: Content = Content.OTHER;
 export let isCoded: bool = false;
-/** Seconds of Retry-After: -1 = no such header, a date counts as longer than anyone waits. */
-export let retryAfter: i32 = -1;
-
-const A_DATE: i32 = 86400;
+/** Seconds of Retry-After, or NOT_TOLD, or A_DATE. */
+export let retryAfter: i32 = NOT_TOLD;
 
 export function readResponseHeaders(): void {
   status = -1;
   contentLength = -1;
   content = Content.OTHER;
   isCoded = false;
-  retryAfter = -1;
+  retryAfter = NOT_TOLD;
   if (!pairs.readHeaders(HeaderMap.RESPONSE)) return;
   while (pairs.next()) note(pairs.name, pairs.nameLength);
 }
@@ -56,12 +60,7 @@ function note(name: usize, length: i32): void {
 }
 
 function secondsOf(told: i64): i32 {
-  return told < 0 ? A_DATE : <i32>min<i64>(told, A_DATE);
-}
-
-/** The seconds as a caller may be told them: a date is not known as such. */
-export function tellable(seconds: i32): i32 {
-  return seconds < A_DATE ? seconds : -1;
+  return told < 0 ? A_DATE : <i32>min<i64>(told, MOST_SECONDS);
 }
 
 function noteContent(name: usize, length: i32): void {

@@ -24,6 +24,7 @@ import { findPolicy } from "../policies";
 import { Chain, Policy } from "../policy/policy";
 import { loadRequest, NO_TIER, namePtr, RequestRecord } from "../request-record";
 import { removeCredentials, restoreOriginal } from "./original";
+import { NOT_TOLD } from "./response-headers";
 import { backendOf, chainOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
 
 const KEY_BACKEND = Text.of("backend");
@@ -46,7 +47,7 @@ let aliasLength: i32 = 0;
 /** False at the stop cluster, where no attempt starts: the caller is to be answered. */
 export function startAttempt(slot: MeterSlot): bool {
   slot.tier = NO_TIER;
-  slot.retryAfter = -1;
+  slot.retryAfter = NOT_TOLD;
   slot.hasOwnCredentials = readCluster();
   if (names.STOP.equals(aliasPtr, aliasLength)) return false;
   const request = requestOf(slot);

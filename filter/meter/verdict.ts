@@ -6,6 +6,7 @@ import { matchedRule } from "../bytes/body-rules";
 import { classifyEngineError, EngineError } from "../bytes/engine-error";
 import { ErrorKind } from "../bytes/error-kind";
 import { Failure } from "../policy/failure";
+import { NOT_TOLD } from "./response-headers";
 import { answerOf, backendOf, MeterSlot, matcherOf, Phase, Reading, requestOf } from "./slot";
 
 const RATE_LIMITED: i32 = 429;
@@ -23,6 +24,11 @@ export function isDenied(status: i32): bool {
   return status === 401 || status === 403;
 }
 
+/** A caller's content was refused, by the words of a provider: no matter whose credentials they were. */
+export function isModerated(slot: MeterSlot): bool {
+  return slot.reading === Reading.ERROR && answerOf(slot).errorKind === ErrorKind.CONTENT_FILTER;
+}
+
 /**
  * The outcome of an answer with an error status. What the engine itself says in the body counts more than the status: some
  * answer 400 for everything, a dead engine too. A body that is no JSON is only trusted to be the server's own above 500.
@@ -37,8 +43,8 @@ export function errorStatusOutcome(slot: MeterSlot): i32 {
   const set = backendOf(slot).rules.ofStatus(slot.status);
   if (set >= 0) return set;
   if (slot.status === RATE_LIMITED || slot.status === OVERLOADED) return Outcome.BACKPRESSURE;
-  if (slot.status === UNAVAILABLE && slot.retryAfter >= 0) return Outcome.BACKPRESSURE;
-  if (isDenied(slot.status) && slot.hasOwnCredentials) return Outcome.FAILURE;
+  if (slot.status === UNAVAILABLE && slot.retryAfter !== NOT_TOLD) return Outcome.BACKPRESSURE;
+  if (isDenied(slot.status) && slot.hasOwnCredentials && !isModerated(slot)) return Outcome.FAILURE;
   return isBadStatus(slot.status) ? Outcome.FAILURE : Outcome.NEUTRAL;
 }
 
@@ -48,8 +54,10 @@ export function endOutcome(slot: MeterSlot): i32 {
   const answer = answerOf(slot);
   const ruled = ruledOutcome(slot);
   if (ruled >= 0) return ruled;
-  if (answer.errorSeen) return errorOutcome(answer);
-  if (slot.reading === Reading.JSON && answer.plain && !requestOf(slot).isChat) return Outcome.SUCCESS;
+  // Of another call's failure an object may tell at any time: a job, a batch, a response that is cancelled.
+  const isChat = requestOf(slot).isChat;
+  if (answer.errorSeen) return isChat ? errorOutcome(answer) : Outcome.SUCCESS;
+  if (slot.reading === Reading.JSON && answer.plain && !isChat) return Outcome.SUCCESS;
   // Held to its end, an answer with a hole in it can still be replaced; one that has gone out is what it is.
   const hasHole = slot.phase === Phase.HOLDING && slot.reading === Reading.EVENTS && answer.malformed;
   return isWhole(answer) && !hasHole ? Outcome.SUCCESS : Outcome.FAILURE;

@@ -10,6 +10,8 @@ export function parseChains(fields: Fields, policy: Policy): void {
   if (chains.node.keys.length > 255) fields.fault("chains", "must name at most 255 chains");
   for (let i = 0; i < chains.node.keys.length; i++) {
     const name = chains.node.keys[i];
+    if (!isPrintable(name))
+      chains.fault(name, "must be 1 to 63 printable characters, without quotes and backslashes");
     const chain = new Chain(name);
     parseChain(chains.object(name), chain, policy);
     policy.chains.push(chain);
@@ -67,4 +69,14 @@ function parseTiers(fields: Fields, policy: Policy): StaticArray<Backend> {
     else tiers.push(backend);
   }
   return StaticArray.fromArray<Backend>(tiers);
+}
+
+/** A chain's name is told to callers, inside JSON. */
+function isPrintable(name: string): bool {
+  if (name.length === 0 || name.length > 63) return false;
+  for (let i = 0; i < name.length; i++) {
+    const c = name.charCodeAt(i);
+    if (c < 0x20 || c === 0x22 || c === 0x5c) return false;
+  }
+  return true;
 }

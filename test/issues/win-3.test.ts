@@ -116,6 +116,11 @@ describe("WIN-3: the filter's own clock steps", () => {
     realTimeUntilProbe();
     assertRecoversByTrial();
     world.clock.nowMs -= hourMs;
+    // A ramp takes no permit for a probe of its own meanwhile.
+    worker = new Worker(
+      world,
+      policyWith({ ...opensOn(10), ...waits, canary: { size: "estimate", noDrawAfter: "30s" } }),
+    );
     for (let elapsedMs = 0; elapsedMs <= 31_000; elapsedMs += tickMs) tick();
     assert.equal(readRecord(world, "gpu").permits, 0);
     assert.equal(state(), "HALF_OPEN");
