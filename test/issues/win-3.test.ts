@@ -19,7 +19,9 @@ beforeEach(() => {
   // Ahead of all steps back, as the clock of a process that has run for long.
   world.clock.advance(100 * hourMs);
   const waits = { waitDurationInOpenState: `${waitMs}ms`, maxWaitDurationInOpenState: `${waitMs}ms` };
-  worker = new Worker(world, policyWith({ ...opensOn(10), slidingWindowSize: 30, ...waits }));
+  // No ramp here waits long enough for a probe of its own.
+  const canary = { size: "estimate", noDrawAfter: "30s" };
+  worker = new Worker(world, policyWith({ ...opensOn(10), slidingWindowSize: 30, ...waits, canary }));
 });
 
 const state = (): string => readRecord(world, "gpu").state;
@@ -116,11 +118,6 @@ describe("WIN-3: the filter's own clock steps", () => {
     realTimeUntilProbe();
     assertRecoversByTrial();
     world.clock.nowMs -= hourMs;
-    // A ramp takes no permit for a probe of its own meanwhile.
-    worker = new Worker(
-      world,
-      policyWith({ ...opensOn(10), ...waits, canary: { size: "estimate", noDrawAfter: "30s" } }),
-    );
     for (let elapsedMs = 0; elapsedMs <= 31_000; elapsedMs += tickMs) tick();
     assert.equal(readRecord(world, "gpu").permits, 0);
     assert.equal(state(), "HALF_OPEN");
