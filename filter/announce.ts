@@ -27,6 +27,7 @@ export function defineMetrics(backend: Backend): void {
   metrics.holdOverflow = defineCounter(prefix + "hold_overflow");
   metrics.reported = defineCounter(prefix + "reported");
   metrics.slow = defineCounter(prefix + "slow");
+  metrics.limited = defineCounter(prefix + "limited");
 }
 
 /**
@@ -54,7 +55,8 @@ export function announce(backend: Backend, from: i32, record: BackendRecord, ver
     );
     return;
   }
-  recordMetric(backend.metrics.state, record.state);
+  // Before Envoy 1.39 only the gate's gauge is the backend's: showState.
+  if (canChangeCluster()) recordMetric(backend.metrics.state, record.state);
   if (record.state === State.OPEN && cause !== Cause.PROBE_ABANDONED) increment(backend.metrics.opened);
   if (record.state === State.CLOSED) increment(backend.metrics.closed);
   log(

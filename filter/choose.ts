@@ -37,15 +37,21 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
       shortestWaitMs = min<u64>(shortestWaitMs, backend.refusedUntilMs - now);
       continue;
     }
-    if (!isServed(policy, backend) || !hasRoom(backend, now)) continue;
+    if (!isServed(policy, backend)) continue;
+    if (!hasRoom(backend, now)) {
+      increment(backend.metrics.limited);
+      continue;
+    }
     const ptr = readRecord(backend, now);
     if (ptr === 0) continue;
     const record = changetype<BackendRecord>(ptr);
     const allowed = permission(record, backend.breaker, now);
     if (allowed === Permission.PERMITTED) {
-      // In shadow mode all pass, and the ramp still needs its canaries.
-      if (backend.breaker.mode === Mode.SHADOW && drawnTier < 0 && chosenTier < 0)
-        draw(backend, record, i, now);
+      if (backend.breaker.mode === Mode.SHADOW && record.state !== State.CLOSED) {
+        // All pass; but what would have been refused is counted, and the ramp still needs its canaries.
+        increment(backend.metrics.refused);
+        if (drawnTier < 0 && chosenTier < 0) draw(backend, record, i, now);
+      }
       const isFitting = fits(backend, promptTokens);
       if (isFitting || chosenTier < 0) {
         chosenTier = i;

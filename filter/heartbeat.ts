@@ -4,6 +4,7 @@ import { allocate } from "./host/arena";
 import { nowMs, secret64 } from "./host/clock";
 import { HeaderMap, readHeader } from "./host/headers";
 import { httpCall } from "./host/http-call";
+import { Level, log } from "./host/log";
 import { finishPairs, pairsSize, putText, startPairs } from "./host/pairs-writer";
 import { resultPtr, resultSize } from "./host/result";
 import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
@@ -30,6 +31,7 @@ let nextBeatMs: u64 = 0;
 let lastSeenMs: u64 = 0;
 let readAtMs: u64 = 0;
 let startedMs: u64 = 0;
+let wasUp: bool = true;
 
 /** True when the service answered lately, or when the policy names none; unknown counts as up at the very start. */
 export function isServiceUp(policy: Policy): bool {
@@ -57,12 +59,25 @@ export function beat(policy: Policy, now: u64): void {
   const cluster = policy.serviceCluster;
   if (!cluster || now < nextBeatMs || !isLeader(now)) return;
   nextBeatMs = now + PERIOD_MS;
+  tellOfService(isServiceUp(policy));
   startPairs();
   putText(METHOD, GET);
   putText(PATH, HEALTH_PATH);
   putText(AUTHORITY, SERVICE);
   const headers = finishPairs();
   if (headers !== 0) call = httpCall(cluster, headers, pairsSize(), EMPTY, CALL_TIMEOUT_MS);
+}
+
+/** Only the leader tells, so that it is told once. */
+function tellOfService(isUp: bool): void {
+  if (isUp === wasUp) return;
+  wasUp = isUp;
+  log(
+    Level.WARN,
+    isUp
+      ? "llm.breaker: the service answers again"
+      : "llm.breaker: the service is silent: tiers with rewritesBody are skipped, no request is a canary by count",
+  );
 }
 
 /** Takes the answer of a beat; false when the call was not one. */

@@ -29,8 +29,9 @@ const UNKNOWN_CHAIN_BODY = Text.of(
     '"type":"configuration_error","param":null,"code":"llm_breaker_unknown_chain"}}',
 );
 const UNMARKED_BODY = Text.of(
-  '{"error":{"message":"No backend was named for this request: its route has no gate, or names a backend that the ' +
-    'cluster map lacks.","type":"configuration_error","param":null,"code":"llm_breaker_no_backend"}}',
+  '{"error":{"message":"No backend was named for this request: its route names no chain (metadata llm.breaker, chain), ' +
+    'has no gate, or the route\'s map lacks the backend.","type":"configuration_error","param":null,' +
+    '"code":"llm_breaker_no_backend"}}',
 );
 const FAILED_START = Text.of('{"error":{"message":"No backend could answer: ');
 const FAILED_END = Text.of('.","type":"service_unavailable","param":null,"code":"llm_breaker_failed"}}');
@@ -111,8 +112,13 @@ export function replyUnknownChain(): void {
   replyMisconfigured(UNKNOWN_CHAIN, UNKNOWN_CHAIN_DETAILS, UNKNOWN_CHAIN_BODY);
 }
 
-/** A request came to the stop cluster without the gate's mark. */
+let hasToldOfMark: bool = false;
+
+/** A request came to the stop cluster without the gate's mark, or without any attempt. */
 export function replyUnmarked(): void {
+  if (!hasToldOfMark)
+    log(Level.ERROR, "llm.breaker: a request was ended: its route names no chain, or a backend off its map");
+  hasToldOfMark = true;
   replyMisconfigured(UNMARKED, UNMARKED_DETAILS, UNMARKED_BODY);
 }
 

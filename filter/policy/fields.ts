@@ -124,8 +124,9 @@ export class Fields {
   list(key: string): Json[] {
     const value = this.find(key);
     if (!value) return [];
-    if (value.kind !== JsonKind.ARRAY) this.fault(key, "must be a list, got " + show(value));
-    return value.items;
+    if (value.kind === JsonKind.ARRAY) return value.items;
+    this.fault(key, "must be a list, got " + show(value));
+    return [];
   }
 
   /** Faults every field that nobody asked for. */
@@ -137,7 +138,7 @@ export class Fields {
   }
 }
 
-function show(value: Json): string {
+export function show(value: Json): string {
   if (value.kind === JsonKind.NUMBER) return value.text;
   if (value.kind === JsonKind.TEXT) return '"' + value.text + '"';
   if (value.kind === JsonKind.BOOL) return value.truth ? "true" : "false";

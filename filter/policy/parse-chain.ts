@@ -57,6 +57,8 @@ function parseChain(fields: Fields, chain: Chain, policy: Policy): void {
 function parseTiers(fields: Fields, policy: Policy): StaticArray<Backend> {
   const items = fields.list("tiers");
   const tiers: Backend[] = [];
+  const aliases: string[] = [];
+  for (let i = 0; i < policy.backends.length; i++) aliases.push(policy.backends[i].alias);
   if (items.length === 0 || items.length > MAX_TIERS) {
     fields.fault("tiers", "must list 1 to " + MAX_TIERS.toString() + " backends");
   }
@@ -64,7 +66,8 @@ function parseTiers(fields: Fields, policy: Policy): StaticArray<Backend> {
     const alias = Text.of(items[i].text);
     const backend = policy.findBackend(alias.ptr, alias.length);
     const name = "tiers[" + i.toString() + "]";
-    if (!backend) fields.fault(name, 'must be one of backends, got "' + items[i].text + '"');
+    if (!backend)
+      fields.fault(name, "must be one of " + aliases.join(", ") + ', got "' + items[i].text + '"');
     else if (tiers.includes(backend)) fields.fault(name, 'names "' + backend.alias + '" twice');
     else tiers.push(backend);
   }

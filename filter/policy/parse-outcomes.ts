@@ -1,7 +1,7 @@
 import { Outcome } from "../breaker/outcome";
 import { BodyRules } from "../bytes/body-rules";
 import { Failure, failureName } from "./failure";
-import { Fields } from "./fields";
+import { Fields, show } from "./fields";
 import { JsonKind } from "./json";
 import { OutcomeRules } from "./outcome-rules";
 
@@ -37,7 +37,7 @@ function parseStatuses(fields: Fields, key: string, outcome: Outcome, rules: Out
       item.number >= 300 &&
       item.number <= 599;
     if (!isClass && !isStatus) {
-      fields.fault(name, 'must be a status from 300 to 599, "4xx" or "5xx"');
+      fields.fault(name, 'must be a status from 300 to 599, "4xx" or "5xx", got ' + show(item));
       continue;
     }
     const from = isClass ? (<i32>item.text.charCodeAt(0) - 0x30) * 100 : <i32>item.number;
@@ -63,11 +63,11 @@ function parseBodyRules(fields: Fields, rules: OutcomeRules): void {
     const rule = new Fields(name, items[i], fields.errors);
     const pattern = rule.text("pattern", "");
     const length = String.UTF8.byteLength(pattern);
-    if (length === 0) rule.fault("pattern", "is missing");
+    if (!rule.node.get("pattern")) rule.fault("pattern", "is missing");
     else if (length > MAX_PATTERN) rule.fault("pattern", "must be at most 64 bytes long");
-    else patterns.push(pattern);
+    else if (length > 0) patterns.push(pattern);
     const outcome = rule.choice("outcome", OUTCOMES, -1);
-    if (outcome < 0) rule.fault("outcome", "is missing; one of " + OUTCOMES.join(", "));
+    if (!rule.node.get("outcome")) rule.fault("outcome", "is missing; one of " + OUTCOMES.join(", "));
     outcomes.push(<u8>outcome);
     rule.close();
   }

@@ -59,6 +59,8 @@ export class BackendMetrics {
   /** Openings that were only reported: `enforcingPercent`, or a forced mode. */
   reported: i32 = 0;
   slow: i32 = 0;
+  /** Passed over since `maxConcurrentCalls` were in flight. */
+  limited: i32 = 0;
 }
 
 /** First tokens kept until they are filed; more within a quarter of a second are filed at once. */

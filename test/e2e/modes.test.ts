@@ -71,7 +71,8 @@ describe("shadow", () => {
     const opening = await backend.waitForCause("CONSECUTIVE_FAILURES");
     assert.equal(opening.to, "OPEN");
     assert.ok((await backend.counter("opened")) >= 1);
-    assert.equal(await backend.counter("refused"), 0);
+    // What would have been refused: the sixth call at least.
+    assert.ok((await backend.counter("refused")) >= 1);
     assert.deepEqual(backend.reports(), []);
   });
 
