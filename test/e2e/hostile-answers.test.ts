@@ -141,4 +141,11 @@ describe("the key of a tier with credentials of its own", () => {
     for (const [name, value] of Object.entries(own)) assert.equal(headers[name], value, name);
     assert.ok(!Object.values(headers).join().includes("KEY-OF-"));
   });
+
+  test("reaches no later tier in a header that the caller sent too, which is as he sent it", async () => {
+    const own = { "x-portkey-api-key": "callers", "x-key": "callers" };
+    const headers = await reachesSmall(own);
+    assert.ok(!Object.values(headers).join().includes("KEY-OF-"), JSON.stringify(headers));
+    for (const [name, value] of Object.entries(own)) assert.equal(headers[name], value, name);
+  });
 });

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, send } from "../support/client.js";
 import type { Mode } from "../support/upstream-mode.js";
 import { answererOf, BackendUnderTest, type ExtraBackend, withBackends } from "./support/extra-backends.js";
-import { OutcomeCounts } from "./support/outcome-counts.js";
+import { OutcomeCounts, type Outcomes } from "./support/outcome-counts.js";
 import { type Alias, CLOSED, HALF_OPEN, OPEN, type Rig, startRig } from "./support/rig.js";
+import { clusterOf } from "./support/shipped-config.js";
 
 // Whatever asks for no model's work must neither open a backend nor close one: anybody can send it, as often as he likes.
 
@@ -15,6 +16,10 @@ const backends: Record<string, ExtraBackend> = {
   preflights: touchy,
   pages: touchy,
   polls: touchy,
+  cancels: touchy,
+  moderated: touchy,
+  denied: touchy,
+  before: { chain: { tiers: ["before", "moderated", "small"] } },
   recovering: {
     breaker: {
       consecutiveFailuresThreshold: 1,
@@ -28,15 +33,28 @@ const backends: Record<string, ExtraBackend> = {
 let rig: Rig;
 
 before(async () => {
-  rig = await startRig({ concurrency: 1, ...withBackends(backends) });
+  const settings = withBackends(backends);
+  rig = await startRig({
+    concurrency: 1,
+    ...settings,
+    patch: (config) => {
+      settings.patch(config);
+      for (const alias of ["moderated", "denied"])
+        clusterOf(config, alias).metadata.filter_metadata["llm.breaker"].credentials = "own";
+    },
+  });
 });
 
 beforeEach(() => rig.reset());
 
 after(() => rig?.stop());
 
-/** Each call was answered by the backend it went to, as it answered, and none says anything about it. */
-async function assertNoEvidence(alias: string, answers: readonly Answer[]): Promise<void> {
+/** Each call was answered by the backend it went to, as it answered, and none says anything bad about it. */
+async function assertNoEvidence(
+  alias: string,
+  answers: readonly Answer[],
+  outcome: keyof Outcomes = "neutral",
+): Promise<void> {
   const asked = answers.length;
   assert.deepEqual(
     answers.map((answer) => [answer.status, answererOf(answer), answer.complete]),
@@ -44,8 +62,8 @@ async function assertNoEvidence(alias: string, answers: readonly Answer[]): Prom
   );
   assert.deepEqual(rig.hits, [asked, 0, 0]);
   // The counts are a tick behind.
-  await rig.waitForCounter(alias as Alias, "outcome.neutral", asked);
-  assert.deepEqual(await new OutcomeCounts(rig, alias as Alias).news(), { neutral: asked });
+  await rig.waitForCounter(alias as Alias, `outcome.${outcome}`, asked);
+  assert.deepEqual(await new OutcomeCounts(rig, alias as Alias).news(), { [outcome]: asked });
   assert.equal(await rig.state(alias as Alias), CLOSED);
 }
 
@@ -112,7 +130,17 @@ describe("a poll of what became of an earlier job", () => {
     await assertNoEvidence("polls", answers);
   });
 
-  test("tells of a failure when it answers a POST", async () => {
+  test("is none either when it is a POST, as a cancel is", async () => {
+    const answers: Answer[] = [];
+    for (const path of ["responses/resp_1/cancel", "batches/b_1/cancel", "fine_tuning/jobs/j_1/cancel"]) {
+      rig.gpu.mode = { kind: "status", status: 200, body: job };
+      answers.push(await send(`${rig.url}/cancels/v1/${path}`, { body: "{}" }));
+      assert.equal(answers.at(-1)?.text, job);
+    }
+    await assertNoEvidence("cancels", answers, "success");
+  });
+
+  test("tells of a failure when it answers a chat", async () => {
     rig.gpu.mode = { kind: "status", status: 200, body: job };
     const answer = await send(`${rig.url}/polls/v1/responses`, { body: "{}" });
     assert.equal(answererOf(answer), "small");
@@ -148,5 +176,47 @@ describe("GETs of a backend whose model is dead", () => {
       await backend.chat();
     }
     await rig.waitForCause("CONSECUTIVE_FAILURES", "polled" as Alias);
+  });
+});
+
+describe("a 403 of a provider that has our key", () => {
+  const refusing = (error: object): Mode => ({
+    kind: "status",
+    status: 403,
+    body: JSON.stringify({ error }),
+  });
+  const errors = [
+    { message: "Your input was flagged", code: "content_policy_violation", type: "invalid_request_error" },
+    { message: "The response was filtered.", code: "content_filter" },
+    { message: 'm/m requires moderation. Your input was flagged for "violence".', code: 403 },
+  ];
+
+  for (const error of errors) {
+    test(`is its caller's own when it refuses the prompt: ${error.code}`, async () => {
+      const backend = new BackendUnderTest(rig, "moderated");
+      rig.gpu.mode = refusing(error);
+      for (let call = 0; call < 3; call++) {
+        const answer = await backend.chat();
+        assert.deepEqual([answer.status, answererOf(answer)], [403, "moderated"]);
+        assert.equal(answer.text, JSON.stringify({ error }));
+      }
+      assert.deepEqual(rig.hits, [3, 0, 0]);
+      assert.equal(await backend.state(), CLOSED);
+    });
+  }
+
+  test("goes to no further tier either when a fallback refuses the prompt", async () => {
+    const refusal = refusing(errors[0] as object);
+    rig.gpu.mode = ({ index }) => (index === 0 ? { kind: "status", status: 500 } : refusal);
+    const answer = await new BackendUnderTest(rig, "before").chat();
+    assert.deepEqual([answer.status, answererOf(answer)], [403, "moderated"]);
+    assert.deepEqual(rig.hits, [2, 0, 0]);
+  });
+
+  test("is the backend's when it refuses the key", async () => {
+    const backend = new BackendUnderTest(rig, "denied");
+    rig.gpu.mode = refusing({ message: "Key not allowed", code: "invalid_api_key" });
+    assert.equal(answererOf(await backend.chat()), "small");
+    await rig.waitForState(OPEN, "denied" as Alias);
   });
 });

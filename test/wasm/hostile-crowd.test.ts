@@ -74,8 +74,8 @@ describe(`${crowd} attempts that wait for the same frozen backend`, () => {
   }
 });
 
-test("the facts of 80 backends in one tick are all told to the other workers", () => {
-  const names = Array.from({ length: 80 }, (_, index) => `b${index}`);
+test("the facts of 150 backends in one tick are all told to the other workers", () => {
+  const names = Array.from({ length: 150 }, (_, index) => `b${index}`);
   const policy = JSON.parse(policyWith(neverOpens));
   policy.backends = Object.fromEntries(names.map((name) => [name, {}]));
   policy.chains = { chat: { ...policy.chains.chat, tiers: names.slice(0, 1) } };

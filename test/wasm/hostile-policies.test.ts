@@ -104,3 +104,24 @@ describe("a canary that outlives all that is kept of its policy", () => {
     assert.deepEqual([permits("other"), permits("gpu")], [1, 0]);
   });
 });
+
+describe("a chain's name, which callers are told inside JSON", () => {
+  /** What was said about a policy whose only chain has this name; undefined when it was taken. */
+  function refusalOf(name: string): string | undefined {
+    const policy = JSON.parse(policyWith());
+    policy.chains = { [name]: policy.chains.chat };
+    const vm = world.addVm();
+    const { configured } = vm.addRoot("gate", JSON.stringify(policy));
+    return configured ? undefined : vm.logs.at(-1)?.text;
+  }
+
+  for (const name of ['q"uote', "back\\slash", "line\nend", "nul\0", "", "x".repeat(64)]) {
+    test(`is refused when it is ${JSON.stringify(name).slice(0, 20)}`, () => {
+      assert.match(refusalOf(name) ?? "", /chains.* must be 1 to 63 printable characters/s);
+    });
+  }
+
+  test("may have blanks, umlauts and 63 characters", () => {
+    for (const name of ["a b", "gro\u00df", "x".repeat(63)]) assert.equal(refusalOf(name), undefined, name);
+  });
+});
