@@ -67,9 +67,12 @@ function isTooLong(slot: MeterSlot): bool {
   return isError && answer.errorKind === ErrorKind.CONTEXT_LENGTH;
 }
 
-/** A fallback that rejects our key, our path or our model's name: no answer for the caller, who knows nothing of it. */
+/**
+ * A fallback that rejects our key, our path or our model's name: no answer for the caller, who knows nothing of it. A status
+ * that an operator has spoken for is what the policy says.
+ */
 function isSetUp(slot: MeterSlot): bool {
-  if (isModerated(slot)) return false;
+  if (isModerated(slot) || backendOf(slot).rules.ofStatus(slot.status) >= 0) return false;
   if (isDenied(slot.status) || slot.status === NOT_FOUND) return true;
   const isRead = slot.reading === Reading.ERROR && slot.status >= 400 && slot.status < 500;
   return isRead && answerOf(slot).errorKind === ErrorKind.MODEL_NOT_FOUND;
