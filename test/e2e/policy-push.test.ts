@@ -1,26 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
+import { PushedGate } from "./support/pushed-gate.js";
 import { OPEN, type Rig, startRig } from "./support/rig.js";
-import {
-  chainOf,
-  connectionManager,
-  type Filter,
-  type PolicyJson,
-  policyOf,
-  setPolicyText,
-} from "./support/shipped-config.js";
+import { chainOf } from "./support/shipped-config.js";
 
 let rig: Rig;
-let gate: Filter;
-let policy: PolicyJson;
-let version = 0;
-const folder = mkdtempSync(join(tmpdir(), "llm-breaker-push-"));
-const file = join(folder, "gate.yaml");
+let gate: PushedGate;
 
 before(async () => {
   rig = await startRig({
@@ -30,48 +17,18 @@ before(async () => {
       breaker.maxWaitDurationInOpenState = "60s";
     },
     patch: (config) => {
-      const filters = connectionManager(config).http_filters;
-      gate = structuredClone(filters[0] as Filter);
-      policy = policyOf(gate);
-      push(JSON.stringify(policy));
-      filters[0] = {
-        name: "llm.breaker.gate",
-        config_discovery: {
-          config_source: {
-            resource_api_version: "V3",
-            path_config_source: { path: file, watched_directory: { path: folder } },
-          },
-          type_urls: ["type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm"],
-        },
-      };
+      gate = new PushedGate(config);
     },
   });
 });
 
 after(async () => {
   await rig?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  gate?.remove();
 });
 
-function push(policyText: string): void {
-  setPolicyText(gate, policyText);
-  const type = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
-  const resources = [{ "@type": type, name: "llm.breaker.gate", typed_config: gate.typed_config }];
-  writeFileSync(`${file}.next`, JSON.stringify({ version_info: String(++version), resources }));
-  renameSync(`${file}.next`, file);
-}
-
-const reloads = (how: string) =>
-  rig.envoy.stat(`extension_config_discovery.http_filter.llm.breaker.gate.${how}`);
-
-async function pushAndWait(policyText: string, how: "config_reload" | "config_fail"): Promise<void> {
-  const before = await reloads(how);
-  push(policyText);
-  await waitFor(async () => (await reloads(how)) > before, 10_000, how);
-}
-
 test("a pushed policy serves the next request, with no request lost", async () => {
-  const headerless = structuredClone(policy);
+  const headerless = structuredClone(gate.policy);
   chainOf(headerless).answerHeaders = false;
   let pushing = true;
   const statuses: number[] = [];
@@ -81,11 +38,11 @@ test("a pushed policy serves the next request, with no request lost", async () =
   const callers = [caller(), caller(), caller(), caller()];
   for (const [json, isNamed] of [
     [headerless, false],
-    [policy, true],
+    [gate.policy, true],
     [headerless, false],
-    [policy, true],
+    [gate.policy, true],
   ] as const) {
-    await pushAndWait(JSON.stringify(json), "config_reload");
+    await gate.push(rig, json);
     const serves = async () => "x-llm-breaker-backend" in (await chat(rig.url)).headers === isNamed;
     await waitFor(serves, 5_000, "the pushed policy");
   }
@@ -99,9 +56,9 @@ test("a push leaves a backend's state as it is", async () => {
   await chat(rig.url, { stream: true });
   assert.equal(await rig.state(), OPEN);
   rig.reset();
-  const changed = structuredClone(policy);
+  const changed = structuredClone(gate.policy);
   changed.breaker.failureRateThreshold = 50;
-  await pushAndWait(JSON.stringify(changed), "config_reload");
+  await gate.push(rig, changed);
   for (let call = 0; call < 6; call++) {
     assert.equal((await chat(rig.url)).headers["x-llm-breaker-backend"], "small");
   }
@@ -110,10 +67,10 @@ test("a push leaves a backend's state as it is", async () => {
 });
 
 test("a wrong policy that is pushed is refused by name, and the old one serves on", async () => {
-  const wrong = structuredClone(policy);
+  const wrong = structuredClone(gate.policy);
   wrong.breaker.failureRateThreshold = 101;
   chainOf(wrong).maxAttempts = 99;
-  await pushAndWait(JSON.stringify(wrong), "config_fail");
+  await gate.push(rig, wrong, "config_fail");
   const line = await rig.envoy.waitForLog(/the policy is refused, nothing changed/);
   assert.match(line, /breaker\.failureRateThreshold.*chains\.chat\.maxAttempts/);
   rig.reset();
@@ -130,9 +87,9 @@ test("a stream that began under the old policy ends well under the new one, and 
   rig.small.mode = { kind: "sse", events: 15, gapMs: 100 };
   const stream = chat(rig.url, { stream: true });
   await waitFor(() => rig.small.active === 1, 5_000, "the stream");
-  const changed = structuredClone(policy);
+  const changed = structuredClone(gate.policy);
   changed.breaker.failureRateThreshold = 60;
-  await pushAndWait(JSON.stringify(changed), "config_reload");
+  await gate.push(rig, changed);
   const answer = await stream;
   assert.ok(answer.complete);
   assert.match(answer.text, /\[DONE\]/);
