@@ -17,15 +17,14 @@ const keyHeaders = ["x-portkey-api-key", "helicone-auth", "x-key", "openai-organ
 let rig: Rig;
 
 before(async () => {
-  const settings = withBackends(backends);
   rig = await startRig({
     concurrency: 1,
-    ...settings,
-    patch: (config) => {
-      settings.patch(config);
-      giveKeys(config, "keyed", keyHeaders);
-      giveKeys(config, "keyedToo", ["x-key-of-another", "x-goog-api-key"]);
-    },
+    ...withBackends(backends, {
+      patch: (config) => {
+        giveKeys(config, "keyed", keyHeaders);
+        giveKeys(config, "keyedToo", ["x-key-of-another", "x-goog-api-key"]);
+      },
+    }),
   });
 });
 

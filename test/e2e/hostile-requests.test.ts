@@ -33,15 +33,14 @@ const backends: Record<string, ExtraBackend> = {
 let rig: Rig;
 
 before(async () => {
-  const settings = withBackends(backends);
   rig = await startRig({
     concurrency: 1,
-    ...settings,
-    patch: (config) => {
-      settings.patch(config);
-      for (const alias of ["moderated", "denied"])
-        clusterOf(config, alias).metadata.filter_metadata["llm.breaker"].credentials = "own";
-    },
+    ...withBackends(backends, {
+      patch: (config) => {
+        for (const alias of ["moderated", "denied"])
+          clusterOf(config, alias).metadata.filter_metadata["llm.breaker"].credentials = "own";
+      },
+    }),
   });
 });
 

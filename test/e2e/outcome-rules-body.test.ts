@@ -32,23 +32,19 @@ const streamed = { stream: true };
 let rig: Rig;
 
 before(async () => {
-  const settings = withBackends(backends);
   rig = await startRig({
     concurrency: 1,
-    ...settings,
-    policy: (policy) => {
-      settings.policy(policy);
-      policy.breaker.bodyRules = [{ pattern: shared, outcome: "failure" }];
-    },
+    ...withBackends(backends, {
+      policy: (policy) => {
+        policy.breaker.bodyRules = [{ pattern: shared, outcome: "failure" }];
+      },
+    }),
   });
 });
 
 after(() => rig?.stop());
 
-const under = (alias: string) => {
-  rig.reset();
-  return new BackendUnderTest(rig, alias);
-};
+const under = (alias: string) => BackendUnderTest.afterReset(rig, alias);
 
 const status = (code: number, body: string): Mode => ({ kind: "status", status: code, body });
 const events = (...writes: Write[]): Mode => ({ kind: "chunks", writes });

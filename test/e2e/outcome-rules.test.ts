@@ -47,31 +47,26 @@ for (const kind of Object.keys(failures)) {
 let rig: Rig;
 
 before(async () => {
-  const settings = withBackends(backends);
   rig = await startRig({
     concurrency: 1,
-    service: false,
-    policy: (policy) => {
-      settings.policy(policy);
-      policy.breaker.outcomes = { failure: [418] };
-    },
-    patch: (config) => {
-      settings.patch(config);
-      for (const alias of ["connect", "no-connect"]) {
-        for (const endpoints of clusterOf(config, alias).load_assignment.endpoints.slice(0, 1)) {
-          endpoints.lb_endpoints = [];
+    ...withBackends(backends, {
+      policy: (policy) => {
+        policy.breaker.outcomes = { failure: [418] };
+      },
+      patch: (config) => {
+        for (const alias of ["connect", "no-connect"]) {
+          for (const endpoints of clusterOf(config, alias).load_assignment.endpoints.slice(0, 1)) {
+            endpoints.lb_endpoints = [];
+          }
         }
-      }
-    },
+      },
+    }),
   });
 });
 
 after(() => rig?.stop());
 
-const under = (alias: string) => {
-  rig.reset();
-  return new BackendUnderTest(rig, alias);
-};
+const under = (alias: string) => BackendUnderTest.afterReset(rig, alias);
 
 const status = (code: number, body?: string): Mode => ({
   kind: "status",

@@ -30,10 +30,7 @@ before(async () => {
 
 after(() => rig?.stop());
 
-const under = (alias: string) => {
-  rig.reset();
-  return new BackendUnderTest(rig, alias);
-};
+const under = (alias: string) => BackendUnderTest.afterReset(rig, alias);
 
 const busy = (status = 429, retryAfter?: string) => ({
   kind: "status" as const,

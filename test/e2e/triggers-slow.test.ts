@@ -29,10 +29,7 @@ before(async () => {
 
 after(() => rig?.stop());
 
-const under = (alias: string) => {
-  rig.reset();
-  return new BackendUnderTest(rig, alias);
-};
+const under = (alias: string) => BackendUnderTest.afterReset(rig, alias);
 
 /** A stream of two tokens that tells its usage. */
 const withUsage = (completionTokens: number, waitMs: number) => ({

@@ -35,14 +35,13 @@ let rig: Rig;
 let gate: PushedGate;
 
 before(async () => {
-  const settings = withBackends(backends);
   rig = await startRig({
     concurrency: 2,
-    ...settings,
-    patch: (config) => {
-      settings.patch(config);
-      gate = new PushedGate(config);
-    },
+    ...withBackends(backends, {
+      patch: (config) => {
+        gate = new PushedGate(config);
+      },
+    }),
   });
 });
 
@@ -51,10 +50,7 @@ after(async () => {
   gate?.remove();
 });
 
-const under = (alias: string) => {
-  rig.reset();
-  return new BackendUnderTest(rig, alias);
-};
+const under = (alias: string) => BackendUnderTest.afterReset(rig, alias);
 
 async function askOften(backend: BackendUnderTest, calls: number, mode: Mode): Promise<void> {
   rig.gpu.mode = mode;

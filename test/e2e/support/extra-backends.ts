@@ -41,17 +41,23 @@ export const quiet: Json = {
 /**
  * Settings of a rig that has each of these backends, its breaker {@link quiet} but for what is given, as the first tier of a
  * chain of the same name, `small` behind it, and the chain's route at the prefix `/<alias>/`.
+ * `more` changes what then is there.
  */
 export function withBackends(
   backends: Readonly<Record<string, ExtraBackend>>,
+  more: Pick<RigSettings, "policy" | "patch"> = {},
 ): Required<Pick<RigSettings, "service" | "policy" | "patch">> {
   const aliases = Object.keys(backends);
   return {
     service: false,
-    policy: (policy) => addToPolicy(policy, backends),
+    policy: (policy) => {
+      addToPolicy(policy, backends);
+      more.policy?.(policy);
+    },
     patch: (config) => {
       for (const alias of aliases) addCluster(config, alias);
       for (const alias of aliases) addRoute(config, `/${alias}/`, alias);
+      more.patch?.(config);
     },
   };
 }
@@ -66,6 +72,12 @@ export class BackendUnderTest {
   ) {
     // The rig's own names are those of the shipped file.
     this.#alias = alias as Alias;
+  }
+
+  /** The same once every backend works again and has seen nothing. */
+  static afterReset(rig: Rig, alias: string): BackendUnderTest {
+    rig.reset();
+    return new BackendUnderTest(rig, alias);
   }
 
   chat(settings: ChatSettings = {}): Promise<Answer> {
