@@ -1,33 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { type Answer, type ChatSettings, chat, send } from "../support/client.js";
-import { completionJson } from "../support/completion.js";
-import { findRepoRoot } from "../support/repo-root.js";
 import { waitFor } from "../support/wait-for.js";
 import { balanceExactly, neverOpen, type Rig, startRig } from "./support/rig.js";
-import { clusterOf, protocolOf } from "./support/shipped-config.js";
-import { writeTrappingModule } from "./support/trapping-module.js";
+import { deadlyAnswer, TrappingMeter } from "./support/trapping-meter.js";
 
 // A backend's `maxConcurrentCalls` holds over all workers, however calls end, and whatever becomes of a worker.
 
 const most = 6;
 /** Lines of dead VMs are forgotten after 5 s. */
 const forgottenMs = 5_000;
-const folder = mkdtempSync(join(tmpdir(), "llm-breaker-calls-"));
-const file = join(folder, "meter.wasm");
+const meter = new TrappingMeter();
 let rig: Rig;
 
-interface WasmConfig {
-  config: { vm_config: { code: unknown } };
-}
-
 before(async () => {
-  // An answer that ends by trailers kills the meter's VM of its worker.
-  const shipped = join(findRepoRoot(), "build", "llm-breaker-meter.wasm");
-  writeTrappingModule(shipped, file, "proxy_on_response_trailers");
   rig = await startRig({
     service: false,
     concurrency: 4,
@@ -38,12 +24,7 @@ before(async () => {
     },
     patch: (config) => {
       balanceExactly(config);
-      for (const name of ["gpu", "small", "public"]) {
-        const protocol = protocolOf(clusterOf(config, name));
-        protocol.explicit_http_config = { http_protocol_options: { enable_trailers: true } };
-        const meter = protocol.http_filters[0]?.typed_config as WasmConfig | undefined;
-        Object.assign(meter?.config.vm_config ?? {}, { code: { local: { filename: file } } });
-      }
+      meter.install(config);
     },
   });
 });
@@ -52,7 +33,7 @@ beforeEach(() => rig.reset());
 
 after(async () => {
   await rig?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  meter.remove();
 });
 
 /** Streams that last; a look at who would answer is answered at once. */
@@ -127,14 +108,7 @@ test("a failing tier's callers do not crowd a full one: failover minds the limit
 test("calls of a worker whose VM died are forgotten, and no others", async () => {
   playStreams(200);
   const calls = await fill({ timeoutMs: 20_000 });
-  const whole = completionJson("m", "a");
-  rig.small.mode = {
-    kind: "raw",
-    writes: [
-      "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n",
-      `${whole.length.toString(16)}\r\n${whole}\r\n0\r\nx-sum: 1\r\n\r\n`,
-    ],
-  };
+  rig.small.mode = deadlyAnswer;
   const startMs = performance.now();
   await chat(rig.url, { timeoutMs: 5_000 });
   rig.small.mode = { kind: "ok" };

@@ -6,6 +6,7 @@ import { completionJson, finishEvent, tokenEvent } from "../support/completion.j
 import { rawCall } from "./support/raw-call.js";
 import { neverOpen, type Rig, startRig } from "./support/rig.js";
 import { connectionManager } from "./support/shipped-config.js";
+import { endedByTrailers } from "./support/trailers.js";
 
 let rig: Rig;
 
@@ -35,13 +36,11 @@ async function countsDuring(work: () => Promise<void>): Promise<Record<string, n
 const none = { success: 0, failure: 0, backpressure: 0, neutral: 0 };
 
 test("an answer that ends by trailers is complete and a success", async () => {
-  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
   for (const [type, body] of [
     ["text/event-stream", tokenEvent("m", "a") + finishEvent("m")],
     ["application/json", completionJson("m", "a")],
   ] as const) {
-    const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n`;
-    rig.gpu.mode = { kind: "raw", writes: [head, chunk(body), { waitMs: 50 }, "0\r\nx-sum: 1\r\n\r\n"] };
+    rig.gpu.mode = endedByTrailers(type, [body]);
     const counts = await countsDuring(async () => {
       const answer = await chat(rig.url, { stream: type === "text/event-stream", timeoutMs: 5_000 });
       assert.equal(answer.status, 200);

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chat } from "../support/client.js";
 import { completionJson, doneEvent, finishEvent, tokenEvent } from "../support/completion.js";
-import type { Mode, Write } from "../support/upstream-mode.js";
 import { neverOpen, type Rig, startRig } from "./support/rig.js";
-import { addRoute, chainOf, clusterOf, protocolOf } from "./support/shipped-config.js";
+import { addRoute, chainOf, clusterOf } from "./support/shipped-config.js";
+import { endedByTrailers, keepTrailers } from "./support/trailers.js";
 
 // Over HTTP/1.1 Envoy drops trailers unless it is told to keep them; then no body callback sees the answer's end.
 
@@ -19,9 +19,7 @@ before(async () => {
     },
     patch: (config) => {
       addRoute(config, "/complete/", "complete");
-      protocolOf(clusterOf(config, "gpu")).explicit_http_config = {
-        http_protocol_options: { enable_trailers: true },
-      };
+      keepTrailers(clusterOf(config, "gpu"));
     },
   });
 });
@@ -29,16 +27,6 @@ before(async () => {
 beforeEach(() => rig.reset());
 
 after(() => rig.stop());
-
-/** An answer in these chunks, ended by a trailer. */
-function endedByTrailers(type: string, chunks: readonly string[]): Mode {
-  const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n`;
-  const writes: Write[] = chunks.flatMap((chunk): Write[] => [
-    `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`,
-    { waitMs: 30 },
-  ]);
-  return { kind: "raw", writes: [head, ...writes, "0\r\nx-sum: 1\r\n\r\n"] };
-}
 
 const events = [tokenEvent("m", "a"), tokenEvent("m", "b")];
 const whole: readonly [what: string, type: string, chunks: string[]][] = [

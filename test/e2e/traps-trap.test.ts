@@ -1,29 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type Answer, chat } from "../support/client.js";
-import { completionJson } from "../support/completion.js";
-import { findRepoRoot } from "../support/repo-root.js";
 import { waitFor } from "../support/wait-for.js";
 import { OPEN, type Rig, startRig } from "./support/rig.js";
-import { clusterOf, protocolOf } from "./support/shipped-config.js";
-import { writeTrappingModule } from "./support/trapping-module.js";
+import { deadlyAnswer, TrappingMeter } from "./support/trapping-meter.js";
 
 // No byte is known to trap the filter. Here a meter that does, whenever an answer ends by trailers, shows what one would cost.
 
-const folder = mkdtempSync(join(tmpdir(), "llm-breaker-trap-"));
-const file = join(folder, "meter.wasm");
+const meter = new TrappingMeter();
 let rig: Rig;
 
-interface WasmConfig {
-  config: { vm_config: { code: unknown } };
-}
-
 before(async () => {
-  const shipped = join(findRepoRoot(), "build", "llm-breaker-meter.wasm");
-  writeTrappingModule(shipped, file, "proxy_on_response_trailers");
   rig = await startRig({
     service: false,
     concurrency: 1,
@@ -31,28 +18,13 @@ before(async () => {
       breaker.waitDurationInOpenState = "60s";
       breaker.maxWaitDurationInOpenState = "60s";
     },
-    patch: (config) => {
-      for (const name of ["gpu", "small", "public"]) {
-        const protocol = protocolOf(clusterOf(config, name));
-        protocol.explicit_http_config = { http_protocol_options: { enable_trailers: true } };
-        const meter = protocol.http_filters[0]?.typed_config as WasmConfig | undefined;
-        Object.assign(meter?.config.vm_config ?? {}, { code: { local: { filename: file } } });
-      }
-    },
+    patch: (config) => meter.install(config),
   });
 });
 
 after(async () => {
   await rig?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const deadly = (body: string) => ({
-  kind: "raw" as const,
-  writes: [
-    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n",
-    `${body.length.toString(16)}\r\n${body}\r\n0\r\nx-sum: 1\r\n\r\n`,
-  ],
+  meter.remove();
 });
 
 test("a trap costs the worker's answers under way and nothing else: the next request is served, by the same state", async () => {
@@ -68,7 +40,7 @@ test("a trap costs the worker's answers under way and nothing else: the next req
   };
   const live = chat(rig.url, { stream: true, onData });
   await waitFor(() => received > 0, 5_000, "the live stream");
-  rig.small.mode = deadly(completionJson("m", "a"));
+  rig.small.mode = deadlyAnswer;
   const held = await chat(rig.url, { timeoutMs: 5_000 });
   assert.ok(held.status === 0 || held.status >= 500, `${held.status}`);
   if (held.status !== 0) assert.equal(typeof JSON.parse(held.text).error.message, "string", held.text);
