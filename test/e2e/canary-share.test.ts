@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chat } from "../support/client.js";
-import { CLOSED, type Rig, startRig } from "./support/rig.js";
+import { CLOSED, isProbe, type Rig, startRig } from "./support/rig.js";
 
 let rig: Rig;
 
@@ -19,7 +19,6 @@ before(async () => {
   });
   rig.gpu.mode = { kind: "sseError", at: 0 };
   await chat(rig.url, { stream: true });
-  const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
   rig.gpu.mode = ({ body }) => (isProbe(body) ? { kind: "ok" } : { kind: "status", status: 400 });
   await rig.waitForCause("PROBE_SUCCEEDED");
   rig.gpu.reset();

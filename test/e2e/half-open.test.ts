@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { chat } from "../support/client.js";
 import type { Mode } from "../support/upstream-mode.js";
 import { waitFor } from "../support/wait-for.js";
-import { balanceExactly, HALF_OPEN, type Rig, recover, startRig } from "./support/rig.js";
+import { balanceExactly, HALF_OPEN, isProbe, type Rig, recover, startRig } from "./support/rig.js";
 
 let rig: Rig;
 
@@ -20,7 +20,6 @@ before(async () => {
 
 after(() => rig.stop());
 
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 const canariesSeen = () => rig.gpu.arrivals.filter(({ body }) => !isProbe(body));
 
 async function openAndReachRamp(canary: Mode): Promise<void> {

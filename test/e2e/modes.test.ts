@@ -5,7 +5,7 @@ import type { Mode } from "../support/upstream-mode.js";
 import { waitFor } from "../support/wait-for.js";
 import { answererOf, BackendUnderTest, type ExtraBackend, withBackends } from "./support/extra-backends.js";
 import { PushedGate } from "./support/pushed-gate.js";
-import { CLOSED, OPEN, type Rig, startRig } from "./support/rig.js";
+import { CLOSED, isProbe, OPEN, type Rig, startRig } from "./support/rig.js";
 
 const failing: Mode = { kind: "status", status: 500 };
 const brief = {
@@ -53,7 +53,6 @@ async function pushMode(alias: string, mode: string): Promise<void> {
   await gate.push(rig, policy);
 }
 
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 const probesSeen = () => rig.gpu.arrivals.filter(({ body }) => isProbe(body)).length;
 
 describe("shadow", () => {

@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { chat } from "../support/client.js";
 import type { Mode } from "../support/upstream-mode.js";
 import { waitFor } from "../support/wait-for.js";
-import { balanceExactly, type Rig, recover, startRig } from "./support/rig.js";
+import { balanceExactly, isProbe, type Rig, recover, startRig } from "./support/rig.js";
 
 let rig: Rig;
 
@@ -29,8 +29,6 @@ beforeEach(async () => {
 after(() => rig.stop());
 
 const json = { "content-type": "application/json" };
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
-
 /** Opens, and lets the next probe meet `mode`. Returns the cause that ended it. */
 async function verdictOn(mode: Mode): Promise<string | undefined> {
   rig.gpu.mode = { kind: "sseError", at: 0 };

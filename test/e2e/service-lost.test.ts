@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
-import { type Rig, startRig } from "./support/rig.js";
+import { isProbe, type Rig, startRig } from "./support/rig.js";
 
 let rig: Rig;
 
@@ -21,7 +21,6 @@ before(async () => {
 
 after(() => rig.stop());
 
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 const canariesSeen = () => rig.gpu.arrivals.filter(({ body }) => !isProbe(body)).length;
 
 async function failoversOf(calls: number): Promise<(string | string[] | undefined)[]> {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
 import { PushedGate } from "./support/pushed-gate.js";
-import { CLOSED, type Rig, recover, startRig } from "./support/rig.js";
+import { CLOSED, isProbe, type Rig, recover, startRig } from "./support/rig.js";
 import type { PolicyJson } from "./support/shipped-config.js";
 
 // A push makes new roots; the old ones live on as long as their streams, or die in the middle of a probe.
@@ -36,7 +36,6 @@ after(async () => {
   gate?.remove();
 });
 
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 const probes = () => rig.gpu.arrivals.filter(({ body }) => isProbe(body));
 
 /** The shipped policy, with this model in the probe's body. */

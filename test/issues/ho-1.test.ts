@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { CLOSED, HALF_OPEN, type Rig, recover, startRig } from "../e2e/support/rig.js";
+import { CLOSED, HALF_OPEN, isProbe, type Rig, recover, startRig } from "../e2e/support/rig.js";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
 
@@ -17,8 +17,6 @@ before(async () => {
 });
 
 after(() => rig.stop());
-
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 
 // Mutation: filter/meter/verdict.ts, "isBadStatus(slot.status) ? Outcome.FAILURE : Outcome.NEUTRAL" -> "… : Outcome.SUCCESS": this test fails.
 test("HO-1: canaries that end in 400 give their permits back and are no vote", async () => {

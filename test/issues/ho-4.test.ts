@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { balanceExactly, HALF_OPEN, type Rig, startRig } from "../e2e/support/rig.js";
+import { balanceExactly, HALF_OPEN, isProbe, type Rig, startRig } from "../e2e/support/rig.js";
 import { chat } from "../support/client.js";
 
 const permits = 3;
@@ -21,8 +21,6 @@ before(async () => {
 });
 
 after(() => rig.stop());
-
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 
 test("HO-4: at the edge from open to half-open one probe and at most P canaries pass, over all workers", async () => {
   rig.gpu.mode = { kind: "sseError", at: 0 };

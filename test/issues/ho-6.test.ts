@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { CLOSED, OPEN, type Rig, recover, startRig } from "../e2e/support/rig.js";
+import { CLOSED, isProbe, OPEN, type Rig, recover, startRig } from "../e2e/support/rig.js";
 import type { PolicyJson } from "../e2e/support/shipped-config.js";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
@@ -21,7 +21,6 @@ before(async () => {
 
 after(() => rig.stop());
 
-const isProbe = (body: Buffer) => body.includes('"max_tokens":1}');
 const isInRamp = () => rig.transitions().at(-1)?.cause === "PROBE_SUCCEEDED";
 
 async function openAndReachRamp(): Promise<void> {

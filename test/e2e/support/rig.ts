@@ -110,6 +110,11 @@ export class Rig {
   }
 }
 
+/** Whether a request of this body is the breaker's own probe, and no caller's. */
+export function isProbe(body: Buffer): boolean {
+  return body.includes('"max_tokens":1}');
+}
+
 /** Timers of a few hundred milliseconds, and a ramp that any small request passes. */
 export function quicken(policy: PolicyJson): void {
   Object.assign(policy.breaker, {
