@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { chat, send, sseData } from "../support/client.js";
 import { doneEvent, finishEvent, tokenEvent } from "../support/completion.js";
-import { neverOpen, OPEN, type Rig, startRig } from "./support/rig.js";
+import { neverOpen, OPEN, type Rig, startRig, staysOpen } from "./support/rig.js";
 import { addRoute, chainOf } from "./support/shipped-config.js";
 
 let rig: Rig;
@@ -12,8 +12,7 @@ before(async () => {
     service: false,
     policy: (policy) => {
       neverOpen(policy);
-      policy.breaker.waitDurationInOpenState = "60s";
-      policy.breaker.maxWaitDurationInOpenState = "60s";
+      Object.assign(policy.breaker, staysOpen);
       policy.breaker.engineFatal = true;
       const chat = chainOf(policy);
       policy.chains.complete = { ...chat, commit: "complete" };

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
 import { PushedGate } from "./support/pushed-gate.js";
-import { OPEN, type Rig, startRig } from "./support/rig.js";
+import { OPEN, type Rig, startRig, staysOpen } from "./support/rig.js";
 import { chainOf } from "./support/shipped-config.js";
 
 let rig: Rig;
@@ -12,10 +12,7 @@ let gate: PushedGate;
 before(async () => {
   rig = await startRig({
     service: false,
-    policy: ({ breaker }) => {
-      breaker.waitDurationInOpenState = "60s";
-      breaker.maxWaitDurationInOpenState = "60s";
-    },
+    policy: ({ breaker }) => Object.assign(breaker, staysOpen),
     patch: (config) => {
       gate = new PushedGate(config);
     },

@@ -3,15 +3,14 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
-import { OPEN, type Rig, startRig } from "./support/rig.js";
+import { OPEN, type Rig, startRig, staysOpen } from "./support/rig.js";
 
 let rig: Rig;
 
 before(async () => {
   rig = await startRig({
     policy: ({ breaker, backends }) => {
-      breaker.waitDurationInOpenState = "60s";
-      breaker.maxWaitDurationInOpenState = "60s";
+      Object.assign(breaker, staysOpen);
       // A last tier that needs no rewrite goes on without the service.
       backends.public = { ...backends.public, rewritesBody: false };
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
-import { OPEN, type Rig, startRig } from "./support/rig.js";
+import { OPEN, type Rig, startRig, staysOpen } from "./support/rig.js";
 import { deadlyAnswer, TrappingMeter } from "./support/trapping-meter.js";
 
 // No byte is known to trap the filter. Here a meter that does, whenever an answer ends by trailers, shows what one would cost.
@@ -14,10 +14,7 @@ before(async () => {
   rig = await startRig({
     service: false,
     concurrency: 1,
-    policy: ({ breaker }) => {
-      breaker.waitDurationInOpenState = "60s";
-      breaker.maxWaitDurationInOpenState = "60s";
-    },
+    policy: ({ breaker }) => Object.assign(breaker, staysOpen),
     patch: (config) => meter.install(config),
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { OPEN, type Rig, startRig } from "../e2e/support/rig.js";
+import { OPEN, type Rig, startRig, staysOpen } from "../e2e/support/rig.js";
 import { chat } from "../support/client.js";
 
 let rig: Rig;
@@ -8,8 +8,7 @@ let rig: Rig;
 before(async () => {
   rig = await startRig({
     policy: ({ breaker, backends }) => {
-      breaker.waitDurationInOpenState = "60s";
-      breaker.maxWaitDurationInOpenState = "60s";
+      Object.assign(breaker, staysOpen);
       backends.small = {
         ...backends.small,
         breaker: { failureRateThreshold: 0, consecutiveFailuresThreshold: 0 },

@@ -1,27 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { type Alias, CLOSED, OPEN, type Rig, startRig } from "../e2e/support/rig.js";
+import { type Alias, CLOSED, OPEN, type Rig, staysOpen } from "../e2e/support/rig.js";
 import { chat } from "../support/client.js";
 import { completionJson, doneEvent, finishEvent, roleEvent, tokenEvent } from "../support/completion.js";
 import type { Upstream } from "../support/upstream.js";
-import { addAloneChains, addAloneRoutes, askAlone } from "./support/alone.js";
+import { askAlone, startAloneRig } from "./support/alone.js";
 
 const failuresToOpen = 5;
 let rig: Rig;
 
 before(async () => {
-  rig = await startRig({
-    service: false,
-    policy: (policy) => {
-      addAloneChains(policy);
-      Object.assign(policy.breaker, {
-        consecutiveFailuresThreshold: failuresToOpen,
-        failureRateThreshold: 0,
-        waitDurationInOpenState: "60s",
-        maxWaitDurationInOpenState: "60s",
-      });
-    },
-    patch: addAloneRoutes,
+  rig = await startAloneRig({
+    consecutiveFailuresThreshold: failuresToOpen,
+    failureRateThreshold: 0,
+    ...staysOpen,
   });
 });
 

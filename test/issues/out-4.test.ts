@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import { type Alias, CLOSED, HALF_OPEN, OPEN, type Rig, recover, startRig } from "../e2e/support/rig.js";
+import {
+  type Alias,
+  CLOSED,
+  HALF_OPEN,
+  OPEN,
+  type Rig,
+  recover,
+  startRig,
+  staysOpen,
+} from "../e2e/support/rig.js";
 import { chainOf, type PolicyJson } from "../e2e/support/shipped-config.js";
 import { chat, send } from "../support/client.js";
 import type { Mode } from "../support/upstream-mode.js";
 import { waitFor } from "../support/wait-for.js";
-import { addAloneChains, addAloneRoutes, askAlone } from "./support/alone.js";
+import { addAloneChains, addAloneRoutes, askAlone, startAloneRig } from "./support/alone.js";
 
 const baseMs = 600;
 /** Its estimate of 1000 tokens, at 2 ms each, makes the first-token limit 2 s longer. */
@@ -35,8 +44,7 @@ describe("OUT-4: a closed backend", () => {
           consecutiveFailuresThreshold: 0,
           minimumNumberOfCalls: 10,
           failureRateThreshold: 35,
-          waitDurationInOpenState: "60s",
-          maxWaitDurationInOpenState: "60s",
+          ...staysOpen,
         });
       },
       patch: addAloneRoutes,
@@ -102,19 +110,15 @@ describe("OUT-4: a closed backend", () => {
 });
 
 test("OUT-4: (c) in time but slow opens by the slow rule, which grants a long prompt its share as well", async () => {
-  const rig = await startRig({
-    service: false,
-    policy: (policy) => {
-      addAloneChains(policy, { firstTokenTimeout: "4s" });
-      Object.assign(policy.breaker, {
-        slowFirstTokenThreshold: "300ms",
-        slowFirstTokenPerPromptToken: "2ms",
-        slowCallRateThreshold: 40,
-        minimumNumberOfCalls: 10,
-      });
+  const rig = await startAloneRig(
+    {
+      slowFirstTokenThreshold: "300ms",
+      slowFirstTokenPerPromptToken: "2ms",
+      slowCallRateThreshold: 40,
+      minimumNumberOfCalls: 10,
     },
-    patch: addAloneRoutes,
-  });
+    { chain: { firstTokenTimeout: "4s" } },
+  );
   try {
     const tenOf = (alias: Alias, prompt: string) =>
       Promise.all(Array.from({ length: 10 }, () => askAlone(rig, alias, { stream: true, prompt })));

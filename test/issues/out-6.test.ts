@@ -1,31 +1,29 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { type Alias, CLOSED, OPEN, type Rig, startRig } from "../e2e/support/rig.js";
+import { type Alias, CLOSED, OPEN, type Rig, staysOpen } from "../e2e/support/rig.js";
 import type { Upstream } from "../support/upstream.js";
 import type { Mode } from "../support/upstream-mode.js";
-import { addAloneChains, addAloneRoutes, askAlone } from "./support/alone.js";
+import { askAlone, startAloneRig } from "./support/alone.js";
 
 const leastCalls = 10;
 let rig: Rig;
 
 before(async () => {
-  rig = await startRig({
-    service: false,
-    policy: (policy) => {
-      addAloneChains(policy);
-      Object.assign(policy.breaker, {
-        minimumNumberOfCalls: leastCalls,
-        failureRateThreshold: 35,
-        consecutiveFailuresThreshold: 0,
-        slidingWindowSize: 120,
-        waitDurationInOpenState: "60s",
-        maxWaitDurationInOpenState: "60s",
-      });
-      const outcomes = { failure: [404], neutral: ["5xx"], backpressure: [422], success: [409] };
-      policy.backends.small = { ...policy.backends.small, breaker: { outcomes } };
+  rig = await startAloneRig(
+    {
+      minimumNumberOfCalls: leastCalls,
+      failureRateThreshold: 35,
+      consecutiveFailuresThreshold: 0,
+      slidingWindowSize: 120,
+      ...staysOpen,
     },
-    patch: addAloneRoutes,
-  });
+    {
+      policy: ({ backends }) => {
+        const outcomes = { failure: [404], neutral: ["5xx"], backpressure: [422], success: [409] };
+        backends.small = { ...backends.small, breaker: { outcomes } };
+      },
+    },
+  );
 });
 
 beforeEach(() => rig.reset());

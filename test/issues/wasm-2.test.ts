@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { balanceExactly, CLOSED, OPEN, type Rig, startRig } from "../e2e/support/rig.js";
+import { balanceExactly, CLOSED, OPEN, type Rig, startRig, staysOpen } from "../e2e/support/rig.js";
 import { chat } from "../support/client.js";
 
 const coldStarts = 4;
@@ -15,8 +15,7 @@ function startCold(): Promise<Rig> {
         minimumNumberOfCalls: 64,
         failureRateThreshold: 100,
         consecutiveFailuresThreshold: 0,
-        waitDurationInOpenState: "60s",
-        maxWaitDurationInOpenState: "60s",
+        ...staysOpen,
       });
     },
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CLOSED, OPEN, type Rig, startRig } from "../e2e/support/rig.js";
+import { CLOSED, OPEN, type Rig, startRig, staysOpen } from "../e2e/support/rig.js";
 import { chat } from "../support/client.js";
 
 let rig: Rig;
@@ -15,9 +15,7 @@ before(async () => {
         minimumNumberOfCalls: 10,
         failureRateThreshold: 50,
         consecutiveFailuresThreshold: 0,
-        // Long: what opens stays open to the end of the test.
-        waitDurationInOpenState: "60s",
-        maxWaitDurationInOpenState: "60s",
+        ...staysOpen,
       });
     },
   });

@@ -1,6 +1,6 @@
 import { type Answer, type ChatSettings, chat } from "../../support/client.js";
 import { waitFor } from "../../support/wait-for.js";
-import type { Alias, Rig, RigSettings, Transition } from "./rig.js";
+import { type Alias, type Rig, type RigSettings, staysOpen, type Transition } from "./rig.js";
 import {
   addRoute,
   chainOf,
@@ -22,7 +22,7 @@ export interface ExtraBackend {
   readonly chain?: Json;
 }
 
-/** Every trigger is off: a test turns on the one it is about. Nothing that opened is probed before the test is over. */
+/** Every trigger is off: a test turns on the one it is about. */
 export const quiet: Json = {
   minimumNumberOfCalls: 4,
   failureRateThreshold: 0,
@@ -34,8 +34,7 @@ export const quiet: Json = {
   backpressureRateThreshold: 0,
   outOfMemoryThreshold: 0,
   engineFatal: false,
-  waitDurationInOpenState: "60s",
-  maxWaitDurationInOpenState: "60s",
+  ...staysOpen,
 };
 
 /**

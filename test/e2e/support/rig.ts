@@ -115,6 +115,9 @@ export function isProbe(body: Buffer): boolean {
   return body.includes('"max_tokens":1}');
 }
 
+/** Breaker settings: nothing that opened is probed before the test is over. */
+export const staysOpen = { waitDurationInOpenState: "60s", maxWaitDurationInOpenState: "60s" } as const;
+
 /** Timers of a few hundred milliseconds, and a ramp that any small request passes. */
 export function quicken(policy: PolicyJson): void {
   Object.assign(policy.breaker, {
