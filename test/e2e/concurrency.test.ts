@@ -19,7 +19,6 @@ before(async () => {
     concurrency: 4,
     policy: (policy) => {
       neverOpen(policy);
-      policy.breaker.slowCallRateThreshold = 0;
       Object.assign(policy.backends.gpu ?? {}, { maxConcurrentCalls: most });
     },
     patch: (config) => {

@@ -19,7 +19,6 @@ before(async () => {
     service: false,
     policy: (policy) => {
       neverOpen(policy);
-      policy.breaker.slowCallRateThreshold = 0;
       Object.assign(chainOf(policy), { sameTierRetries: 0, firstTokenTimeout: "3s", stallTimeout: "3s" });
     },
   });

@@ -19,8 +19,7 @@ before(async () => {
     service: false,
     policy: (policy) => {
       neverOpen(policy);
-      Object.assign(policy.breaker, { slowCallRateThreshold: 0, backpressureRateThreshold: 0 });
-      Object.assign(chainOf(policy), { sameTierRetries: 0 });
+      chainOf(policy).sameTierRetries = 0;
       policy.chains.silent = { ...chainOf(policy), answerHeaders: false };
     },
     patch: (config) => {

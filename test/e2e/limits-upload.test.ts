@@ -18,7 +18,7 @@ before(async () => {
     concurrency: 1,
     policy: (policy) => {
       neverOpen(policy);
-      Object.assign(policy.breaker, { slowCallRateThreshold: 0, slowFirstTokenThreshold: "1s" });
+      policy.breaker.slowFirstTokenThreshold = "1s";
     },
   });
   outcomes = new OutcomeCounts(rig);

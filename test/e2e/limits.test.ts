@@ -26,7 +26,6 @@ before(async () => {
     concurrency: 1,
     policy: (policy) => {
       neverOpen(policy);
-      policy.breaker.slowCallRateThreshold = 0;
       const { gpu, small } = policy.backends;
       Object.assign(gpu ?? {}, { firstTokenTimeout: `${limitMs.gpu}ms` });
       Object.assign(small ?? {}, { firstTokenTimeout: `${limitMs.small}ms` });

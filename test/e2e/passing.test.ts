@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { chat, send } from "../support/client.js";
 import { completionJson, finishEvent, tokenEvent } from "../support/completion.js";
+import { OutcomeCounts, type Outcomes } from "./support/outcome-counts.js";
 import { rawCall } from "./support/raw-call.js";
 import { neverOpen, type Rig, startRig } from "./support/rig.js";
 import { connectionManager } from "./support/shipped-config.js";
@@ -24,16 +25,13 @@ beforeEach(() => rig.reset());
 
 after(() => rig.stop());
 
-async function countsDuring(work: () => Promise<void>): Promise<Record<string, number>> {
-  const names = ["success", "failure", "backpressure", "neutral"];
-  const read = () => Promise.all(names.map((name) => rig.counter("gpu", `outcome.${name}`)));
-  const before = await read();
+/** The outcomes that `work` brought. */
+async function outcomesOf(work: () => Promise<void>): Promise<Partial<Outcomes>> {
+  const outcomes = new OutcomeCounts(rig);
+  await outcomes.news();
   await work();
-  const after = await read();
-  return Object.fromEntries(names.map((name, index) => [name, (after[index] ?? 0) - (before[index] ?? 0)]));
+  return await outcomes.news();
 }
-
-const none = { success: 0, failure: 0, backpressure: 0, neutral: 0 };
 
 test("an answer that ends by trailers is complete and a success", async () => {
   for (const [type, body] of [
@@ -41,14 +39,14 @@ test("an answer that ends by trailers is complete and a success", async () => {
     ["application/json", completionJson("m", "a")],
   ] as const) {
     rig.gpu.mode = endedByTrailers(type, [body]);
-    const counts = await countsDuring(async () => {
+    const counts = await outcomesOf(async () => {
       const answer = await chat(rig.url, { stream: type === "text/event-stream", timeoutMs: 5_000 });
       assert.equal(answer.status, 200);
       assert.ok(answer.complete, answer.brokenBy);
       assert.equal(answer.text, body);
       assert.equal(answer.headers["x-llm-breaker-backend"], "gpu");
     });
-    assert.deepEqual(counts, { ...none, success: 1 });
+    assert.deepEqual(counts, { success: 1 });
   }
 });
 
@@ -66,14 +64,14 @@ test("answers without a body pass: HEAD, 204 and an empty 200", async () => {
 test("GET /v1/models passes with its bytes, and is no sign of life", async () => {
   const body = '{"object":"list","data":[{"id":"qwen3-32b","object":"model"}]}';
   rig.gpu.mode = { kind: "chunks", headers: { "content-type": "application/json" }, writes: [body] };
-  const counts = await countsDuring(async () => {
+  const counts = await outcomesOf(async () => {
     const answer = await send(`${rig.url}/v1/models`);
     assert.equal(answer.status, 200);
     assert.equal(answer.text, body);
     assert.equal(rig.gpu.arrivals[0]?.method, "GET");
   });
   // A server lists its models while the engine behind it is dead.
-  assert.deepEqual(counts, { ...none, neutral: 1 });
+  assert.deepEqual(counts, { neutral: 1 });
 });
 
 test("an upgrade is not held, and its end is no failure", async () => {
@@ -87,12 +85,12 @@ test("an upgrade is not held, and its end is no failure", async () => {
     "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
     "sec-websocket-version: 13",
   ];
-  const counts = await countsDuring(async () => {
+  const counts = await outcomesOf(async () => {
     const answer = await rawCall(rig.url, `${request.join("\r\n")}\r\n\r\n`);
     assert.match(answer, /^HTTP\/1\.1 101 /);
     assert.match(answer, /hello from the other side$/);
   });
-  assert.equal(counts.failure, 0);
+  assert.equal(counts.failure ?? 0, 0);
 });
 
 test("content that is no model's answer passes as it comes, whatever its type", async () => {
@@ -111,12 +109,12 @@ test("a compressed answer passes unread and counts by its status", async () => {
   const body = gzipSync(completionJson("m", "a"));
   const headers = { "content-type": "application/json", "content-encoding": "gzip" };
   rig.gpu.mode = { kind: "chunks", headers, writes: [body] };
-  const counts = await countsDuring(async () => {
+  const counts = await outcomesOf(async () => {
     const answer = await chat(rig.url);
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.body, body);
   });
-  assert.deepEqual(counts, { ...none, success: 1 });
+  assert.deepEqual(counts, { success: 1 });
 });
 
 for (const status of [302, 400, 401, 403, 404, 413, 422]) {
@@ -128,13 +126,13 @@ for (const status of [302, 400, 401, 403, 404, 413, 422]) {
       body,
       headers: { "content-type": "application/json", "x-own": "1" },
     };
-    const counts = await countsDuring(async () => {
+    const counts = await outcomesOf(async () => {
       const answer = await chat(rig.url);
       assert.equal(answer.status, status);
       assert.equal(answer.text, body);
       assert.equal(answer.headers["x-own"], "1");
     });
-    assert.deepEqual(counts, { ...none, neutral: 1 });
+    assert.deepEqual(counts, { neutral: 1 });
     assert.deepEqual(rig.hits, [1, 0, 0]);
   });
 }

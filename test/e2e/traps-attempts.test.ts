@@ -2,21 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
+import { OutcomeCounts } from "./support/outcome-counts.js";
 import { neverOpen, type Rig, startRig } from "./support/rig.js";
 import { clusterOf, routeOf } from "./support/shipped-config.js";
 
 // Attempts that Envoy makes, delays or gives up by itself: whose evidence they are.
 
-const outcomes = async (rig: Rig, alias: "gpu" | "small"): Promise<Record<string, number>> => {
-  const names = ["success", "failure", "neutral", "backpressure"];
-  const values = await Promise.all(names.map((name) => rig.counter(alias, `outcome.${name}`)));
-  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? 0]));
-};
-
-const none = { success: 0, failure: 0, neutral: 0, backpressure: 0 };
-
 describe("a cluster with a single connection", () => {
   let rig: Rig;
+  let outcomes: OutcomeCounts;
 
   before(async () => {
     rig = await startRig({
@@ -39,6 +33,7 @@ describe("a cluster with a single connection", () => {
         };
       },
     });
+    outcomes = new OutcomeCounts(rig);
   });
 
   beforeEach(() => rig.reset());
@@ -55,7 +50,6 @@ describe("a cluster with a single connection", () => {
 
   // Mutation: filter/meter/slot.ts, "slot.tokenClockMs = max(slot.tokenClockMs, slot.queuedMs + waited)" -> nothing: this test fails.
   test("time in our own queue makes a first token neither late nor slow", async () => {
-    const before = await outcomes(rig, "gpu");
     const first = occupy(1_500);
     await waitFor(() => rig.gpu.active === 1, 5_000, "the connection to be taken");
     // With its own 500 ms it is in time; with the queue's 1.5 s it would be late by the limit of 1 s.
@@ -66,22 +60,17 @@ describe("a cluster with a single connection", () => {
     assert.ok(queued.totalMs > 1_500, "it did not queue");
     assert.equal(queued.headers["x-llm-breaker-backend"], "gpu");
     assert.equal(queued.headers["x-llm-breaker-attempts"], "1");
-    assert.deepEqual(await outcomes(rig, "gpu"), { ...before, success: (before.success ?? 0) + 2 });
+    assert.deepEqual(await outcomes.news(), { success: 2 });
     assert.deepEqual(rig.transitions(), []);
   });
 
   test("an attempt that was never sent, since its caller left the queue, is nobody's failure", async () => {
-    const before = await outcomes(rig, "gpu");
     const first = occupy(1_200);
     await waitFor(() => rig.gpu.active === 1, 5_000, "the connection to be taken");
     await Promise.all([1, 2, 3].map(() => chat(rig.url, { stream: true, leaveAfterMs: 400 })));
     await first;
     assert.equal(rig.gpu.arrivals.length, 1);
-    assert.deepEqual(await outcomes(rig, "gpu"), {
-      ...before,
-      success: (before.success ?? 0) + 1,
-      neutral: (before.neutral ?? 0) + 3,
-    });
+    assert.deepEqual(await outcomes.news(), { success: 1, neutral: 3 });
   });
 });
 
@@ -101,8 +90,8 @@ test("a mirrored request is no evidence about the backend that gets it", async (
     }
     await waitFor(() => rig.small.arrivals.length === 12, 5_000, "the mirrored requests");
     await waitFor(() => rig.small.active === 0, 5_000, "their end");
-    assert.deepEqual(await outcomes(rig, "small"), none);
-    assert.deepEqual(await outcomes(rig, "gpu"), { ...none, success: 12 });
+    assert.deepEqual(await new OutcomeCounts(rig, "small").news(), {});
+    assert.deepEqual(await new OutcomeCounts(rig).news(), { success: 12 });
     // It still is what failing over needs it to be.
     rig.gpu.mode = { kind: "sseError", at: 0 };
     rig.small.mode = { kind: "ok" };

@@ -1,6 +1,6 @@
 import { type Answer, type ChatSettings, chat } from "../../support/client.js";
 import { waitFor } from "../../support/wait-for.js";
-import { type Alias, type Rig, type RigSettings, staysOpen, type Transition } from "./rig.js";
+import { type Alias, noTrigger, type Rig, type RigSettings, staysOpen, type Transition } from "./rig.js";
 import {
   addRoute,
   chainOf,
@@ -22,18 +22,10 @@ export interface ExtraBackend {
   readonly chain?: Json;
 }
 
-/** Every trigger is off: a test turns on the one it is about. */
+/** A test turns on the one trigger that it is about. */
 export const quiet: Json = {
   minimumNumberOfCalls: 4,
-  failureRateThreshold: 0,
-  consecutiveFailuresThreshold: 0,
-  failureCountThreshold: 0,
-  slowCallRateThreshold: 0,
-  latencyDriftThreshold: 0,
-  costRateThreshold: 0,
-  backpressureRateThreshold: 0,
-  outOfMemoryThreshold: 0,
-  engineFatal: false,
+  ...noTrigger,
   ...staysOpen,
 };
 

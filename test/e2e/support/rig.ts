@@ -129,17 +129,22 @@ export function quicken(policy: PolicyJson): void {
   Object.assign(chainOf(policy), { firstTokenTimeout: "1s", answerTimeout: "4s", stallTimeout: "1500ms" });
 }
 
+/** Breaker settings: every trigger is off. */
+export const noTrigger = {
+  consecutiveFailuresThreshold: 0,
+  failureRateThreshold: 0,
+  failureCountThreshold: 0,
+  slowCallRateThreshold: 0,
+  latencyDriftThreshold: 0,
+  costRateThreshold: 0,
+  backpressureRateThreshold: 0,
+  engineFatal: false,
+  outOfMemoryThreshold: 0,
+} as const;
+
 /** No failure opens it: what is under test is what happens to one request. */
 export function neverOpen(policy: PolicyJson): void {
-  Object.assign(policy.breaker, {
-    consecutiveFailuresThreshold: 0,
-    failureRateThreshold: 0,
-    slowCallRateThreshold: 0,
-    latencyDriftThreshold: 0,
-    backpressureRateThreshold: 0,
-    engineFatal: false,
-    outOfMemoryThreshold: 0,
-  });
+  Object.assign(policy.breaker, noTrigger);
 }
 
 export function sizeByEstimate(policy: PolicyJson): void {
