@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Mode } from "../support/upstream-mode.js";
 import { waitFor } from "../support/wait-for.js";
 import { answererOf, BackendUnderTest, type ExtraBackend, withBackends } from "./support/extra-backends.js";
-import { PushedGate } from "./support/pushed-gate.js";
-import { CLOSED, isProbe, OPEN, type Rig, startRig } from "./support/rig.js";
+import { type PushedGate, startPushedRig } from "./support/pushed-gate.js";
+import { CLOSED, isProbe, OPEN, type Rig } from "./support/rig.js";
 
 const failing: Mode = { kind: "status", status: 500 };
 const brief = {
@@ -29,14 +29,7 @@ let rig: Rig;
 let gate: PushedGate;
 
 before(async () => {
-  rig = await startRig({
-    concurrency: 2,
-    ...withBackends(backends, {
-      patch: (config) => {
-        gate = new PushedGate(config);
-      },
-    }),
-  });
+  ({ rig, gate } = await startPushedRig(withBackends(backends)));
 });
 
 after(async () => {

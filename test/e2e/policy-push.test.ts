@@ -2,21 +2,18 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
-import { PushedGate } from "./support/pushed-gate.js";
-import { OPEN, type Rig, startRig, staysOpen } from "./support/rig.js";
+import { type PushedGate, startPushedRig } from "./support/pushed-gate.js";
+import { OPEN, type Rig, staysOpen } from "./support/rig.js";
 import { chainOf } from "./support/shipped-config.js";
 
 let rig: Rig;
 let gate: PushedGate;
 
 before(async () => {
-  rig = await startRig({
+  ({ rig, gate } = await startPushedRig({
     service: false,
     policy: ({ breaker }) => Object.assign(breaker, staysOpen),
-    patch: (config) => {
-      gate = new PushedGate(config);
-    },
-  });
+  }));
 });
 
 after(async () => {

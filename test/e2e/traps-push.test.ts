@@ -3,8 +3,8 @@ import { after, before, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
-import { PushedGate } from "./support/pushed-gate.js";
-import { CLOSED, isProbe, type Rig, recover, startRig } from "./support/rig.js";
+import { type PushedGate, startPushedRig } from "./support/pushed-gate.js";
+import { CLOSED, isProbe, type Rig, recover } from "./support/rig.js";
 import type { PolicyJson } from "./support/shipped-config.js";
 
 // A push makes new roots; the old ones live on as long as their streams, or die in the middle of a probe.
@@ -14,15 +14,12 @@ let rig: Rig;
 let gate: PushedGate;
 
 before(async () => {
-  rig = await startRig({
+  ({ rig, gate } = await startPushedRig({
     service: false,
     policy: ({ breaker }) => {
       breaker.probe = { ...(breaker.probe as object), lease: `${leaseMs}ms`, firstTokenMax: "1500ms" };
     },
-    patch: (config) => {
-      gate = new PushedGate(config);
-    },
-  });
+  }));
 });
 
 beforeEach(async () => {

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { doneEvent, finishEvent, roleEvent, tokenEvent } from "../support/completion.js";
 import type { Mode } from "../support/upstream-mode.js";
 import { BackendUnderTest, type ExtraBackend, withBackends } from "./support/extra-backends.js";
-import { PushedGate } from "./support/pushed-gate.js";
-import { CLOSED, type Rig, startRig } from "./support/rig.js";
+import { type PushedGate, startPushedRig } from "./support/pushed-gate.js";
+import { CLOSED, type Rig } from "./support/rig.js";
 import { chainOf } from "./support/shipped-config.js";
 
 const samples = 8;
@@ -35,14 +35,7 @@ let rig: Rig;
 let gate: PushedGate;
 
 before(async () => {
-  rig = await startRig({
-    concurrency: 2,
-    ...withBackends(backends, {
-      patch: (config) => {
-        gate = new PushedGate(config);
-      },
-    }),
-  });
+  ({ rig, gate } = await startPushedRig(withBackends(backends)));
 });
 
 after(async () => {

@@ -1,6 +1,6 @@
 import { DiscoveredFilter } from "../../support/discovered-filter.js";
 import { waitFor } from "../../support/wait-for.js";
-import type { Rig } from "./rig.js";
+import { type Rig, type RigSettings, startRig } from "./rig.js";
 import {
   connectionManager,
   type Filter,
@@ -10,6 +10,22 @@ import {
   type ShippedConfig,
   setPolicyText,
 } from "./shipped-config.js";
+
+/** A rig whose gate can be pushed anew. */
+export async function startPushedRig(settings: RigSettings): Promise<{ rig: Rig; gate: PushedGate }> {
+  let gate!: PushedGate;
+  try {
+    const patch = (config: ShippedConfig) => {
+      settings.patch?.(config);
+      gate = new PushedGate(config);
+    };
+    const rig = await startRig({ ...settings, patch });
+    return { rig, gate };
+  } catch (error) {
+    gate?.remove();
+    throw error;
+  }
+}
 
 /** The gate of a configuration, whose policy can be pushed anew. */
 export class PushedGate {
