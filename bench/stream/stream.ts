@@ -1,6 +1,7 @@
 // What reading an event stream costs inside Envoy, with the whole chain against the same Envoy without filters, in turns.
 import { loadavg } from "node:os";
 import type { RunningEnvoy } from "../../test/support/envoy.js";
+import type { EnvoyConfig } from "../../test/support/envoy-config.js";
 import { Cell, cpuShare } from "../cell.js";
 import { shipped, unmatchedTo, withoutFilters } from "../configs.js";
 import { differences, figure } from "../figures.js";
@@ -30,7 +31,13 @@ const gapMs = 8;
 const leastPiecesShare = 0.8;
 const idlePeriodMs = 1500;
 
-const targets = { perEventAloneUs: 3, perEventBatchedUs: 1, addedTokenMsP50: 0.2 };
+const targets = {
+  perEventAloneUs: 3,
+  perEventBatchedUs: 1,
+  readingPerEventAloneUs: 3,
+  readingPerEventBatchedUs: 1,
+  addedTokenMsP50: 0.2,
+};
 
 const alone: StreamShape = { events, eventsPerWrite: 1, waitMs: 0, gapMs };
 const batched: StreamShape = { ...alone, eventsPerWrite: batch };
@@ -42,6 +49,8 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
   try {
     const bare = await fleet.addEnvoy(unmatchedTo(withoutFilters(shipped("full.yaml", fleet.folder)), "gpu"));
     const full = await fleet.addEnvoy(shipped("full.yaml", fleet.folder));
+    // Gate and meter alone: what reading costs, without the two filters that a stream only passes by.
+    const reading = await fleet.addEnvoy(withoutBystanders(shipped("full.yaml", fleet.folder)));
     // The filter's ticks run without any stream too: they are no event's cost.
     const idleShares = new Map<RunningEnvoy, number>();
     const cell = (name: string, envoy: RunningEnvoy, shape: StreamShape, head?: string): Cell => {
@@ -55,11 +64,13 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
       fullAlone: cell("fullAlone", full, alone, byGpu),
       bareBatched: cell("bareBatched", bare, batched),
       fullBatched: cell("fullBatched", full, batched, byGpu),
+      readingAlone: cell("readingAlone", reading, alone, byGpu),
+      readingBatched: cell("readingBatched", reading, batched, byGpu),
     };
     const all = Object.values(cells);
     for (const each of all) await each.warmUp(connections);
 
-    for (const envoy of [bare, full]) idleShares.set(envoy, await cpuShare(envoy.pid, idlePeriodMs));
+    for (const envoy of [bare, full, reading]) idleShares.set(envoy, await cpuShare(envoy.pid, idlePeriodMs));
 
     const perBlock = Math.ceil(settings.responses / blocks);
     for (let block = 1; block <= blocks; block++) {
@@ -73,15 +84,20 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
     say("measuring how long a token takes");
     const delay = await measureTokenDelay(bare, full, { port: clients, blocks });
 
-    checkPieces([cells.bareAlone, cells.fullAlone], events);
+    checkPieces([cells.bareAlone, cells.fullAlone, cells.readingAlone], events);
     await checkJudged(full, cells.fullAlone.requests + cells.fullBatched.requests + blocks + 1);
+    await checkJudged(reading, cells.readingAlone.requests + cells.readingBatched.requests);
 
     const addedAlone = differences(cells.fullAlone.blocks, cells.bareAlone.blocks);
     const addedBatched = differences(cells.fullBatched.blocks, cells.bareBatched.blocks);
+    const readingAlone = differences(cells.readingAlone.blocks, cells.bareAlone.blocks);
+    const readingBatched = differences(cells.readingBatched.blocks, cells.bareBatched.blocks);
     const figures = {
       perResponseUs: figure(addedAlone),
       perEventAloneUs: figure(perEvent(addedAlone), 2),
       perEventBatchedUs: figure(perEvent(addedBatched), 2),
+      readingPerEventAloneUs: figure(perEvent(readingAlone), 2),
+      readingPerEventBatchedUs: figure(perEvent(readingBatched), 2),
       addedTokenMsP50: delay.addedMsP50,
       addedTokenMsP99: delay.addedMsP99,
     };
@@ -117,6 +133,10 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
     await fleet.stop();
     await upstream.stop();
   }
+}
+
+function withoutBystanders(config: EnvoyConfig): EnvoyConfig {
+  return withoutFilters(withoutFilters(config, "llm.breaker.count"), "llm.breaker.admit");
 }
 
 /** Everything that the chain adds to a response, its start and end too, over its events. */
