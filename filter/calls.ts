@@ -3,11 +3,10 @@
 import { allocate } from "./host/arena";
 import { secret64 } from "./host/clock";
 import { resultPtr, resultSize } from "./host/result";
-import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
+import { MAX_TRIES, readShared, replaceShared } from "./host/shared-data";
 import { CallCount } from "./policy/call-count";
 import { Backend } from "./policy/policy";
 
-const MAX_TRIES: i32 = 16;
 const MAX_VMS: i32 = 128;
 const LIFE_MS: u64 = 5000;
 const RENEW_MS: u64 = 2000;
@@ -70,10 +69,7 @@ function tell(count: CallCount, now: u64): void {
     line.untilMs = now + LIFE_MS;
     line.calls = max(count.inFlight, 0);
     const newSize = <i32>max(size, at + offsetof<Line>());
-    const isWritten = isThere
-      ? writeShared(count.key, table, newSize, sharedCas())
-      : createShared(count.key, table, newSize);
-    if (!isWritten) continue;
+    if (!replaceShared(count.key, table, newSize, isThere)) continue;
     count.told = count.inFlight;
     count.toldUntilMs = now + LIFE_MS;
     return;

@@ -2,13 +2,12 @@
 // it, so a worker may meet a request that was admitted under a policy it has never been given.
 import { allocate } from "./host/arena";
 import { resultPtr, resultSize } from "./host/result";
-import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
+import { MAX_TRIES, readShared, replaceShared, writeShared } from "./host/shared-data";
 import { Text } from "./host/text";
 
 const PREFIX = "llm.breaker/policy/";
 const KEPT_TEXTS: u32 = 8;
 const HASH_SIZE: i32 = 8;
-const MAX_TRIES: i32 = 16;
 
 /** What the process goes by now. */
 @unmanaged
@@ -24,7 +23,7 @@ export function presentKey(name: string): Text {
 
 /** The version of the policy that the process goes by, or 0. */
 export function presentHash(key: Text): u64 {
-  const present = readPresent(key);
+  const present = readShared(key) ? presentRead() : null;
   return present ? present.hash : 0;
 }
 
@@ -32,19 +31,17 @@ export function presentHash(key: Text): u64 {
 export function publishText(name: string, hash: u64, ptr: usize, size: i32): bool {
   const key = presentKey(name);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const present = readPresent(key);
+    const isThere = readShared(key);
+    const present = isThere ? presentRead() : null;
     if (present && present.hash === hash) return true;
-    const cas = present ? sharedCas() : 0;
     const count = present ? present.count + 1 : 0;
     if (!writeText(name, count, hash, ptr, size)) return false;
     const next = allocate(offsetof<Present>());
     if (next === 0) return false;
     changetype<Present>(next).hash = hash;
     changetype<Present>(next).count = count;
-    const isWritten = present
-      ? writeShared(key, next, offsetof<Present>(), cas)
-      : createShared(key, next, offsetof<Present>());
-    if (isWritten) return true;
+    // Writing the text has left the version of the value that was read as it was.
+    if (replaceShared(key, next, offsetof<Present>(), isThere)) return true;
   }
   return false;
 }
@@ -74,9 +71,9 @@ function placeKey(name: string, place: u32): Text {
   return Text.of(PREFIX + name + "/" + place.toString());
 }
 
-function readPresent(key: Text): Present | null {
-  if (!readShared(key) || resultSize() !== offsetof<Present>()) return null;
-  return changetype<Present>(resultPtr());
+/** What was just read; null when another build of the filter left something else there. */
+function presentRead(): Present | null {
+  return resultSize() === offsetof<Present>() ? changetype<Present>(resultPtr()) : null;
 }
 
 function writeText(name: string, count: u64, hash: u64, ptr: usize, size: i32): bool {

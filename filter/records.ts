@@ -12,12 +12,9 @@ import { allocate } from "./host/arena";
 import { nowMs, random32 } from "./host/clock";
 import { increment } from "./host/metrics";
 import { resultPtr, resultSize } from "./host/result";
-import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
+import { MAX_TRIES, readShared, replaceShared, sharedCas, writeShared } from "./host/shared-data";
 import { Backend } from "./policy/policy";
 import { updateTrend } from "./trends";
-
-/** More lost races than this in a row and the update is dropped and counted (traps.md C: 4 were the most seen). */
-const MAX_TRIES: i32 = 16;
 
 let openSize: i32 = 0;
 let openCas: u32 = 0;
@@ -38,10 +35,7 @@ export function createRecord(backend: Backend): void {
     if (fresh === 0) return;
     if (isThere) adaptRecord(resultPtr(), resultSize(), fresh, buckets, now);
     else initRecord(fresh, buckets, now);
-    const isWritten = isThere
-      ? writeShared(backend.recordKey, fresh, size, sharedCas())
-      : createShared(backend.recordKey, fresh, size);
-    if (isWritten) return;
+    if (replaceShared(backend.recordKey, fresh, size, isThere)) return;
   }
 }
 

@@ -13,10 +13,9 @@ import {
 } from "./breaker/trend";
 import { allocate } from "./host/arena";
 import { resultPtr, resultSize } from "./host/result";
-import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
+import { MAX_TRIES, readShared, replaceShared } from "./host/shared-data";
 import { Backend } from "./policy/policy";
 
-const MAX_TRIES: i32 = 16;
 /** Before the trend stands the generation that its first tokens are of: an opening's must not open again. */
 const HEAD_SIZE: i32 = 8;
 const SIZE: i32 = HEAD_SIZE + TREND_SIZE;
@@ -52,10 +51,7 @@ export function updateTrend(backend: Backend, now: u64, isWatched: bool): i32 {
       fileFirstTokens(trend, changetype<usize>(facts.firstTokens), facts.samples, now);
       if (judgeLatency(trend, config, now, true)) cause = Cause.LATENCY_DRIFT;
     }
-    const isWritten = isThere
-      ? writeShared(backend.trendKey, at, SIZE, sharedCas())
-      : createShared(backend.trendKey, at, SIZE);
-    if (!isWritten) continue;
+    if (!replaceShared(backend.trendKey, at, SIZE, isThere)) continue;
     facts.spend -= <f64>spend;
     return cause;
   }

@@ -5,6 +5,9 @@ import { Text } from "./text";
 /** Never given out by the host: a write with it succeeds only where the key is absent (0 would overwrite blindly). */
 const IF_ABSENT: u32 = 0xffffffff;
 
+/** More lost races than this in a row and an update is given up (traps.md C: 4 were the most seen). */
+export const MAX_TRIES: i32 = 16;
+
 /** Reads a value into scratch memory: {@link resultPtr}, {@link resultSize} and {@link sharedCas} tell of it. */
 export function readShared(key: Text): bool {
   return proxy_get_shared_data(key.ptr, key.length, RESULT, RESULT_SIZE, RESULT_CAS) === OK;
@@ -22,4 +25,9 @@ export function writeShared(key: Text, ptr: usize, size: i32, cas: u32): bool {
 
 export function createShared(key: Text, ptr: usize, size: i32): bool {
   return writeShared(key, ptr, size, IF_ABSENT);
+}
+
+/** Puts a value in place of the one that was just read, or of none; false when another worker was faster. */
+export function replaceShared(key: Text, ptr: usize, size: i32, wasThere: bool): bool {
+  return wasThere ? writeShared(key, ptr, size, sharedCas()) : createShared(key, ptr, size);
 }

@@ -56,7 +56,7 @@ export class MeterSlot extends Slot {
   permit: u32;
   /** 0 = no response headers yet. */
   status: i32;
-  /** Seconds of Retry-After, -1 = none told. */
+  /** Seconds of Retry-After, or below 0 what response-headers says of there being none. */
   retryAfter: i32;
   /** Bytes of the held body that were read. */
   scanned: i32;

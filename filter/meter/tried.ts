@@ -9,6 +9,8 @@ import { MAX_ATTEMPTS, RequestRecord, triedCode, triedTier } from "../request-re
 const FIRST_FAILURE: i32 = 600;
 const MAX_TRY: i32 = 96;
 
+const SEPARATOR = Text.of(", ");
+const EQUALS: u8 = 0x3d;
 const FAILURE_NAMES: Text[] = [];
 for (let i = 0; i < FAILURES; i++) FAILURE_NAMES.push(Text.of(failureName(i)));
 
@@ -51,9 +53,6 @@ export function triedText(request: RequestRecord, chain: Chain): usize {
 export function triedLength(): i32 {
   return size;
 }
-
-const SEPARATOR = Text.of(", ");
-const EQUALS: u8 = 0x3d;
 
 function putCode(at: usize, code: i32): usize {
   if (!isStatusCode(code)) {
