@@ -1,15 +1,14 @@
 // The shipped full.yaml with short timers, and with chains of its own for each situation.
 import { neverOpen, type Rig, startRig } from "../e2e/support/rig.js";
 import {
+  addBackend,
   addRoute,
   type Cluster,
   chainOf,
-  clusterOf,
   connectionManager,
   gateOf,
   type PolicyJson,
   policyOf,
-  routeOf,
   type ShippedConfig,
   setPolicyText,
 } from "../e2e/support/shipped-config.js";
@@ -98,7 +97,7 @@ export async function startRampRig(): Promise<Rig> {
       addChains(policy, chains);
     },
     patch: (config) => {
-      for (const [name, like] of Object.entries(copies)) addCluster(config, name, like);
+      for (const [name, like] of Object.entries(copies)) addBackend(config, name, like);
       addRoutes(config, Object.keys(chains));
     },
   });
@@ -118,7 +117,7 @@ async function deadPorts(): Promise<number[]> {
 
 function patchDead(config: ShippedConfig, ports: readonly number[]): void {
   deadTiers.forEach((name, at) => {
-    addCluster(config, name, "gpu", ports[at]);
+    addBackend(config, name, "gpu", ports[at]);
   });
   addRoutes(config, ["chat", ...Object.keys(deadChains)]);
 }
@@ -156,37 +155,4 @@ function takeTrailers({ typed_extension_protocol_options }: Cluster): void {
       explicit_http_config.http_protocol_options = { enable_trailers: true };
     }
   }
-}
-
-interface ClusterMatcher {
-  extension: {
-    typed_config: {
-      cluster_matcher: {
-        matcher_tree: { exact_match_map: { map: Record<string, { action: ClusterAction }> } };
-      };
-    };
-  };
-}
-
-interface ClusterAction {
-  name: string;
-  typed_config: { cluster: string };
-}
-
-/** A copy of a shipped cluster, at another port if one is given. Routes that are added later can name it. */
-function addCluster(config: ShippedConfig, name: string, like: string, port?: number): void {
-  const cluster: Cluster = structuredClone(clusterOf(config, like));
-  cluster.name = name;
-  Object.assign(cluster.load_assignment, { cluster_name: name });
-  cluster.metadata.filter_metadata["llm.breaker"].backend = name;
-  if (port !== undefined) {
-    const address = { socket_address: { address: "127.0.0.1", port_value: port } };
-    cluster.load_assignment.endpoints[0] = { lb_endpoints: [{ endpoint: { address } }] };
-  }
-  config.static_resources.clusters.push(cluster);
-  const specifier = routeOf(config).route?.inline_cluster_specifier_plugin as ClusterMatcher;
-  const { map } = specifier.extension.typed_config.cluster_matcher.matcher_tree.exact_match_map;
-  const action = structuredClone(map[like]?.action);
-  if (!action) throw new Error(`the route has no action for ${like}`);
-  map[name] = { action: { name, typed_config: { ...action.typed_config, cluster: name } } };
 }

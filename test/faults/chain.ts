@@ -5,7 +5,7 @@ import {
   gateOf,
   type PolicyJson,
   policyOf,
-  routeOf,
+  retryPolicyOf,
   type ShippedConfig,
   setPolicyText,
   shipped,
@@ -69,7 +69,7 @@ function patchPolicy(config: ShippedConfig, commit: Commit, change?: (policy: Po
   const policy = policyOf(gate);
   if (commit === "complete") {
     Object.assign(chainOf(policy), { commit, answerTimeout: completeAnswerTimeout });
-    const retries = routeOf(config).route?.retry_policy;
+    const retries = retryPolicyOf(config);
     if (retries) retries.per_try_timeout = completeAnswerTimeout;
   }
   change?.(policy);

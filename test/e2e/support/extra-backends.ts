@@ -1,14 +1,7 @@
 import { type Answer, type ChatSettings, chat } from "../../support/client.js";
 import { waitFor } from "../../support/wait-for.js";
 import { type Alias, noTrigger, type Rig, type RigSettings, staysOpen, type Transition } from "./rig.js";
-import {
-  addRoute,
-  chainOf,
-  clusterOf,
-  type PolicyJson,
-  routeOf,
-  type ShippedConfig,
-} from "./shipped-config.js";
+import { addBackend, addRoute, chainOf, type PolicyJson } from "./shipped-config.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -46,7 +39,7 @@ export function withBackends(
       more.policy?.(policy);
     },
     patch: (config) => {
-      for (const alias of aliases) addCluster(config, alias);
+      for (const alias of aliases) addBackend(config, alias, "gpu");
       for (const alias of aliases) addRoute(config, `/${alias}/`, alias);
       more.patch?.(config);
     },
@@ -128,26 +121,5 @@ function addToPolicy(policy: PolicyJson, backends: Readonly<Record<string, Extra
   for (const [alias, { breaker, backend, chain }] of Object.entries(backends)) {
     policy.backends[alias] = { ...backend, breaker: { ...quiet, ...breaker } };
     policy.chains[alias] = { ...chainOf(policy), tiers: [alias, "small"], sameTierRetries: 0, ...chain };
-  }
-}
-
-function addCluster(config: ShippedConfig, alias: string): void {
-  const cluster = structuredClone(clusterOf(config, "gpu"));
-  cluster.name = alias;
-  Object.assign(cluster.load_assignment, { cluster_name: alias });
-  cluster.metadata.filter_metadata["llm.breaker"].backend = alias;
-  config.static_resources.clusters.push(cluster);
-  nameInRoute(routeOf(config).route, alias);
-}
-
-/** The route finds clusters in a map by backends' names, deep inside its cluster specifier. */
-function nameInRoute(node: unknown, alias: string): void {
-  if (typeof node !== "object" || node === null) return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key !== "exact_match_map") nameInRoute(value, alias);
-    else {
-      const { map } = value as { map: Record<string, unknown> };
-      map[alias] = JSON.parse(JSON.stringify(map.gpu).replaceAll('"gpu"', JSON.stringify(alias)));
-    }
   }
 }

@@ -8,7 +8,7 @@ import {
   gateOf,
   type PolicyJson,
   policyOf,
-  routeOf,
+  retryPolicyOf,
   type ShippedConfig,
   setPolicyText,
   shipped,
@@ -201,7 +201,7 @@ export function patchShipped(config: ShippedConfig, settings: RigSettings, hasSe
   }
   settings.policy?.(policy);
   setPolicyText(gate, JSON.stringify(policy));
-  const retries = routeOf(config).route?.retry_policy;
+  const retries = retryPolicyOf(config);
   if (retries) retries.per_try_timeout = chainOf(policy).answerTimeout ?? "4s";
   settings.patch?.(config);
 }

@@ -16,7 +16,28 @@ export interface ConnectionManager {
   upgrade_configs?: unknown;
   request_headers_timeout?: string;
   http_filters: Filter[];
-  route_config: { virtual_hosts: { routes: Route[] }[] };
+  route_config: { cluster_specifier_plugins?: ClusterSpecifier[]; virtual_hosts: VirtualHost[] };
+}
+
+/** Chooses a backend's cluster by its name. */
+interface ClusterSpecifier {
+  extension: {
+    typed_config: {
+      cluster_matcher: {
+        matcher_tree: { exact_match_map: { map: Record<string, { action: ClusterAction }> } };
+      };
+    };
+  };
+}
+
+interface ClusterAction {
+  name: string;
+  typed_config: { cluster: string };
+}
+
+export interface VirtualHost {
+  retry_policy?: Record<string, unknown>;
+  routes: Route[];
 }
 
 export interface Filter {
@@ -30,7 +51,6 @@ export interface Route {
   metadata?: { filter_metadata: { "llm.breaker": { chain: string } } };
   route?: {
     cluster?: string;
-    retry_policy: Record<string, unknown>;
     [key: string]: unknown;
   };
   [key: string]: unknown;
@@ -69,6 +89,11 @@ export function routeOf(config: ShippedConfig): Route {
   return found(connectionManager(config).route_config.virtual_hosts[0]?.routes[0], "route");
 }
 
+/** How requests of all routes are tried again; nothing in minimal.yaml, which has no next tier. */
+export function retryPolicyOf(config: ShippedConfig): Record<string, unknown> | undefined {
+  return connectionManager(config).route_config.virtual_hosts[0]?.retry_policy;
+}
+
 /** A further route before the shipped one: the same but for its prefix and chain. */
 export function addRoute(config: ShippedConfig, prefix: string, chain: string): void {
   const metadata = { filter_metadata: { "llm.breaker": { chain } } };
@@ -92,6 +117,24 @@ export function gateOf(config: ShippedConfig): Filter {
     connectionManager(config).http_filters.find(({ name }) => name === "llm.breaker.gate"),
     "gate",
   );
+}
+
+/** A copy of a shipped cluster as another backend that routes can go to; at another port if one is given. */
+export function addBackend(config: ShippedConfig, name: string, like: string, port?: number): void {
+  const cluster: Cluster = structuredClone(clusterOf(config, like));
+  cluster.name = name;
+  Object.assign(cluster.load_assignment, { cluster_name: name });
+  cluster.metadata.filter_metadata["llm.breaker"].backend = name;
+  if (port !== undefined) {
+    const address = { socket_address: { address: "127.0.0.1", port_value: port } };
+    cluster.load_assignment.endpoints[0] = { lb_endpoints: [{ endpoint: { address } }] };
+  }
+  config.static_resources.clusters.push(cluster);
+  const [plugin] = connectionManager(config).route_config.cluster_specifier_plugins ?? [];
+  const { map } = found(plugin, "specifier").extension.typed_config.cluster_matcher.matcher_tree
+    .exact_match_map;
+  const { typed_config } = found(map[like], like).action;
+  map[name] = { action: { name, typed_config: { ...typed_config, cluster: name } } };
 }
 
 interface GateConfig {
