@@ -1,0 +1,36 @@
+/** What one request asks of its caller's limits. */
+export interface LimitRequest {
+  /** From `callerOf`; undefined when the request names none. */
+  readonly caller: string | undefined;
+  /** The route's `class`; one that no setting names has the default's limits. */
+  readonly className: string;
+  /** An upper bound when no exact count is known; undefined when even that is not. */
+  readonly promptTokens: number | undefined;
+  /** All answers together; undefined when the caller set no limit. */
+  readonly outputTokens: number | undefined;
+}
+
+/** `x-ratelimit-*`, by lower-case name. */
+export type LimitHeaders = Readonly<Record<string, string>>;
+
+export type LimitReason = "tokens" | "requests" | "concurrency";
+
+export type Admission =
+  | {
+      readonly allowed: true;
+      /** What `settle` needs later; a text that goes through Envoy as the fact `reservation`. */
+      readonly reservation: string;
+      readonly headers: LimitHeaders;
+    }
+  | {
+      readonly allowed: false;
+      /** Whole seconds, at least 1. */
+      readonly retryAfterSeconds: number;
+      readonly reason: LimitReason;
+      readonly headers: LimitHeaders;
+    };
+
+export interface Limiter {
+  /** Reserves before the request goes on. Never rejects: when limits can't be asked the request is allowed. */
+  admit(request: LimitRequest): Promise<Admission>;
+}
