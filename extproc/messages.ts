@@ -48,7 +48,11 @@ export interface ProcessingRequest {
   request?: MessageKind;
   request_headers?: HttpHeaders;
   request_body?: HttpBody;
+  response_headers?: HttpHeaders;
+  response_body?: HttpBody;
   attributes?: Record<string, WireStruct>;
+  /** Envoy goes on without waiting, and reads no answers. */
+  observability_mode?: boolean;
 }
 
 export interface HeaderMutation {
@@ -59,22 +63,79 @@ export interface HeaderMutation {
 export interface CommonResponse {
   status?: "CONTINUE" | "CONTINUE_AND_REPLACE";
   header_mutation?: HeaderMutation;
-  body_mutation?: { body: Uint8Array };
+  body_mutation?: { body?: Uint8Array; clear_body?: true };
 }
 
-/** What a role answers to one message; an empty object is a plain CONTINUE. */
+type HeaderSendMode = "DEFAULT" | "SEND" | "SKIP";
+type BodySendMode = "NONE" | "STREAMED" | "BUFFERED" | "BUFFERED_PARTIAL";
+
+export interface ProcessingMode {
+  request_header_mode?: HeaderSendMode;
+  response_header_mode?: HeaderSendMode;
+  request_body_mode?: BodySendMode;
+  response_body_mode?: BodySendMode;
+  request_trailer_mode?: HeaderSendMode;
+  response_trailer_mode?: HeaderSendMode;
+}
+
+/** An answer to the caller in the backend's place; nothing of the request goes further. */
+export interface ImmediateAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Begins with "llm_breaker_", so that Envoy's local-reply mapper leaves it as it is. */
+  readonly details: string;
+}
+
+/** What a job answers to one message; an empty object is a plain CONTINUE. */
 export interface Answer {
+  /** To trailers, Envoy takes the header mutation only. */
   response?: CommonResponse;
   dynamicMetadata?: WireStruct;
+  /** Ends the stream; everything else but `dynamicMetadata` is left out beside it. */
+  immediate?: ImmediateAnswer;
+  /** Envoy takes it in answers to headers only, and only where `allow_mode_override` is set. */
+  modeOverride?: ProcessingMode;
+  /**
+   * The job wants the messages of the response too; else the stream ends with the answer to the request's body, or
+   * to its headers when they are all. Holds for later answers too, until one says false.
+   */
+  more?: boolean;
 }
 
-export type ProcessingResponse = { dynamic_metadata?: WireStruct } & {
-  [kind in MessageKind]?: { response?: CommonResponse };
+export type ProcessingResponse = {
+  immediate_response?: {
+    status: { code: number };
+    headers: HeaderMutation;
+    body: Uint8Array;
+    details: string;
+  };
+  dynamic_metadata?: WireStruct;
+  mode_override?: ProcessingMode;
+} & {
+  [kind in MessageKind]?: { response?: CommonResponse; header_mutation?: HeaderMutation };
 };
 
 /** Wraps an answer for the message it belongs to. */
 export function toResponse(kind: MessageKind, answer: Answer): ProcessingResponse {
-  const response: ProcessingResponse = { [kind]: answer.response ? { response: answer.response } : {} };
+  const response: ProcessingResponse = answer.immediate
+    ? { immediate_response: toImmediate(answer.immediate) }
+    : { [kind]: toPart(kind, answer.response) };
   if (answer.dynamicMetadata) response.dynamic_metadata = answer.dynamicMetadata;
+  if (answer.modeOverride && !answer.immediate) response.mode_override = answer.modeOverride;
   return response;
+}
+
+function toPart(kind: MessageKind, response: CommonResponse | undefined) {
+  if (response === undefined) return {};
+  if (kind !== "request_trailers" && kind !== "response_trailers") return { response };
+  return response.header_mutation ? { header_mutation: response.header_mutation } : {};
+}
+
+function toImmediate({ status, headers, body, details }: ImmediateAnswer) {
+  const set_headers = Object.entries(headers).map(([key, value]) => ({
+    header: { key, raw_value: Buffer.from(value) },
+    append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+  }));
+  return { status: { code: status }, headers: { set_headers }, body, details };
 }

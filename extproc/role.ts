@@ -2,19 +2,30 @@ import type { Attributes } from "./attributes.js";
 import type { Answer } from "./messages.js";
 import type { RequestHeaders } from "./request-headers.js";
 
-/** What a role knows when it is asked: one HTTP request as far as Envoy has shown it. */
+/** What is known of one HTTP request when its stream begins. */
 export interface Exchange {
-  headers: RequestHeaders;
-  attributes: Attributes;
+  readonly headers: RequestHeaders;
+  readonly attributes: Attributes;
 }
 
 /**
- * One job that a stream can be opened for. Both methods may reject: the stream then answers a plain CONTINUE,
- * so that a fault of ours never costs a request.
+ * One job for one stream, made when the request's headers arrive. Handlers are called one at a time, in the order
+ * of Envoy's messages. What they throw or reject becomes a plain CONTINUE, so that a fault of ours never costs a
+ * request; an answer that is ready at once is best given without a promise.
  */
-export interface Role {
+export interface Job {
   /** Headers arrived; `isWhole` when no body follows. */
-  onRequestHeaders(exchange: Exchange, isWhole: boolean): Promise<Answer>;
-  /** The whole buffered body arrived; nothing else is of interest after it. */
-  onRequestBody(exchange: Exchange, body: Buffer): Promise<Answer>;
+  onRequestHeaders(isWhole: boolean): Answer | Promise<Answer>;
+  /** BUFFERED: the whole body, once. In observability mode: a piece. `isEnd` is false also when trailers follow. */
+  onRequestBody(body: Buffer, isEnd: boolean): Answer | Promise<Answer>;
+  onResponseHeaders?(status: number, headers: RequestHeaders, isWhole: boolean): Answer | Promise<Answer>;
+  onResponseBody?(chunk: Buffer, isEnd: boolean): Answer | Promise<Answer>;
+  onResponseTrailers?(): Answer | Promise<Answer>;
+  /** The stream is over, whatever ended it; exactly once, perhaps while a handler is still at work. */
+  onEnd?(): void;
+}
+
+/** What a stream can be opened for, by its name in the gRPC metadata. */
+export interface Role {
+  begin(exchange: Exchange): Job;
 }

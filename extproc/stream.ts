@@ -1,6 +1,6 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import type { Logger } from "pino";
-import { readAttributes } from "./attributes.js";
+import { Conversation } from "./conversation.js";
 import {
   type Answer,
   MESSAGE_KINDS,
@@ -9,106 +9,107 @@ import {
   type ProcessingResponse,
   toResponse,
 } from "./messages.js";
-import { readRequestHeaders } from "./request-headers.js";
-import type { Exchange, Role } from "./role.js";
-import { describeRequest } from "./telemetry/request-fields.js";
+import type { Role } from "./role.js";
 
 type Call = ServerDuplexStream<ProcessingRequest, ProcessingResponse>;
 
-enum Phase {
-  /** No request headers yet; a stream may begin with anything. */
-  AwaitingHeaders,
-  AwaitingBody,
-  /** The role has said all it has to say. */
-  Answered,
-  /** Cancelled, broken or ended: nothing may be written any more. */
-  Closed,
-}
-
-const CONTINUE: Answer = {};
-
 /**
- * One ext_proc stream. Messages are answered strictly in order, one at a time, each exactly once; whatever the
- * role throws becomes a plain CONTINUE. After the body's answer we end the call, so that a model's answer of
- * minutes does not hold a gRPC stream.
+ * One ext_proc stream. Messages are answered strictly in order, one at a time, each exactly once. When the job has
+ * seen all it asked for we end the call, so that a model's answer of minutes does not hold a gRPC stream.
+ *
+ * While an answer is being made, or the peer does not read, nothing more is read: what waits is what Node has read
+ * ahead, and HTTP/2's flow control holds the rest back.
  */
 export class ProcessingStream {
-  private phase = Phase.AwaitingHeaders;
-  private exchange: Exchange = { headers: new Map(), attributes: new Map() };
-  private tail: Promise<void> = Promise.resolve();
+  private readonly conversation: Conversation;
+  private readonly waiting: ProcessingRequest[] = [];
+  private isBusy = false;
+  private hasPeerEnded = false;
+  private isClosed = false;
 
   constructor(
     private readonly call: Call,
-    private readonly role: Role | undefined,
-    private readonly log: Logger,
+    role: Role | undefined,
+    log: Logger,
   ) {
-    call.on("data", (message: ProcessingRequest) => this.enqueue(() => this.handle(message)));
-    call.on("end", () => this.enqueue(async () => this.end()));
+    this.conversation = new Conversation(role, log);
+    call.on("data", (message: ProcessingRequest) => {
+      this.waiting.push(message);
+      this.work();
+    });
+    call.on("end", () => {
+      this.hasPeerEnded = true;
+      this.work();
+    });
     // A cancel is how Envoy ends most side streams; grpc-js reports some of them as errors too.
     call.on("cancelled", () => this.close());
     call.on("error", () => this.close());
   }
 
-  private enqueue(step: () => Promise<void>): void {
-    this.tail = this.tail.then(step).catch((cause: unknown) => {
-      this.log.error({ err: cause, ...describeRequest(this.exchange.headers) }, "stream failed");
-      this.close();
-    });
+  /** Answers what waits until a handler or the transport needs time. */
+  private work(): void {
+    while (!this.isBusy && !this.isClosed) {
+      const message = this.waiting.shift();
+      if (message !== undefined) this.handle(message);
+      else if (this.hasPeerEnded) this.end();
+      else return;
+    }
   }
 
-  private async handle(message: ProcessingRequest): Promise<void> {
-    if (this.phase === Phase.Closed) return;
+  private handle(message: ProcessingRequest): void {
     const kind = message.request;
     if (kind === undefined || !MESSAGE_KINDS.includes(kind)) return;
-    const answer = await this.answer(kind, message).catch((cause: unknown) => {
-      this.log.error(
-        { err: cause, kind, ...describeRequest(this.exchange.headers) },
-        "role failed, request continues",
-      );
-      return CONTINUE;
+    const answer = this.conversation.answer(kind, message);
+    if (!(answer instanceof Promise)) {
+      this.reply(kind, message, answer);
+      return;
+    }
+    this.pause();
+    // An answer never rejects.
+    void answer.then((value) => {
+      this.isBusy = false;
+      this.reply(kind, message, value);
+      this.resume();
     });
-    this.write(kind, answer);
-    if (this.phase === Phase.Answered) this.end();
   }
 
-  private async answer(kind: MessageKind, message: ProcessingRequest): Promise<Answer> {
-    const attributes = readAttributes(message);
-    if (attributes.size > 0) this.exchange = { ...this.exchange, attributes };
-    if (this.role === undefined) return CONTINUE;
-    if (kind === "request_headers" && this.phase === Phase.AwaitingHeaders)
-      return this.onHeaders(this.role, message);
-    if (kind === "request_body" && this.phase !== Phase.Answered) return this.onBody(this.role, message);
-    return CONTINUE;
+  private reply(kind: MessageKind, message: ProcessingRequest, answer: Answer): void {
+    if (this.isClosed) return;
+    const isLast = this.conversation.isLast(kind, message, answer);
+    const hasRoom = message.observability_mode === true || this.call.write(toResponse(kind, answer));
+    if (isLast) {
+      this.end();
+    } else if (!hasRoom) {
+      this.pause();
+      this.call.once("drain", () => {
+        this.isBusy = false;
+        this.resume();
+      });
+    }
   }
 
-  private async onHeaders(role: Role, message: ProcessingRequest): Promise<Answer> {
-    const isWhole = message.request_headers?.end_of_stream === true;
-    this.exchange = { ...this.exchange, headers: readRequestHeaders(message.request_headers) };
-    this.advance(isWhole ? Phase.Answered : Phase.AwaitingBody);
-    return role.onRequestHeaders(this.exchange, isWhole);
+  private pause(): void {
+    this.isBusy = true;
+    this.call.pause();
   }
 
-  private async onBody(role: Role, message: ProcessingRequest): Promise<Answer> {
-    this.advance(Phase.Answered);
-    return role.onRequestBody(this.exchange, Buffer.from(message.request_body?.body ?? []));
-  }
-
-  private advance(next: Phase): void {
-    if (this.phase !== Phase.Closed) this.phase = next;
-  }
-
-  private write(kind: MessageKind, answer: Answer): void {
-    if (this.phase === Phase.Closed || this.call.cancelled) return;
-    this.call.write(toResponse(kind, answer));
+  private resume(): void {
+    this.work();
+    if (!this.isBusy && !this.isClosed) this.call.resume();
   }
 
   private end(): void {
-    if (this.phase === Phase.Closed) return;
-    this.phase = Phase.Closed;
-    if (!this.call.cancelled) this.call.end();
+    if (this.isClosed) return;
+    this.close();
+    this.call.end();
+    // What still comes is of no interest, but the transport ends only when it has been read.
+    this.call.resume();
   }
 
   private close(): void {
-    this.phase = Phase.Closed;
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.waiting.length = 0;
+    this.conversation.end();
   }
 }

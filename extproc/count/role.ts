@@ -3,7 +3,7 @@ import { parseObject } from "../body/json.js";
 import { readBodyFacts } from "../body/prompt.js";
 import type { Answer } from "../messages.js";
 import { pathOf } from "../request-headers.js";
-import type { Exchange, Role } from "../role.js";
+import type { Exchange, Job, Role } from "../role.js";
 import type { TokenCounter } from "../tokens/counter.js";
 import type { TokenLimits } from "../tokens/settings.js";
 import { type RequestFacts, UNKNOWN_FACTS } from "./facts.js";
@@ -18,12 +18,12 @@ export class CountRole implements Role {
     private readonly limits: TokenLimits,
   ) {}
 
-  async onRequestHeaders(exchange: Exchange, isWhole: boolean): Promise<Answer> {
-    return isWhole ? tell(exchange, UNKNOWN_FACTS) : {};
-  }
-
-  async onRequestBody(exchange: Exchange, body: Buffer): Promise<Answer> {
-    return tell(exchange, await this.readFacts(exchange, body).catch(() => UNKNOWN_FACTS));
+  begin(exchange: Exchange): Job {
+    return {
+      onRequestHeaders: (isWhole) => (isWhole ? tell(exchange, UNKNOWN_FACTS) : {}),
+      onRequestBody: async (body) =>
+        tell(exchange, await this.readFacts(exchange, body).catch(() => UNKNOWN_FACTS)),
+    };
   }
 
   private async readFacts({ headers }: Exchange, body: Buffer): Promise<RequestFacts> {

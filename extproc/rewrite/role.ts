@@ -3,7 +3,7 @@ import { decodeBody, listCodings } from "../body/coding.js";
 import { applyEdits } from "../body/splice.js";
 import type { Answer, HeaderMutation } from "../messages.js";
 import type { RequestHeaders } from "../request-headers.js";
-import type { Exchange, Role } from "../role.js";
+import type { Exchange, Job, Role } from "../role.js";
 import { planEdits } from "./edits.js";
 import { readRules } from "./rules.js";
 
@@ -21,11 +21,14 @@ export class RewriteRole implements Role {
     private readonly log: Logger,
   ) {}
 
-  async onRequestHeaders(): Promise<Answer> {
-    return PASS;
+  begin(exchange: Exchange): Job {
+    return {
+      onRequestHeaders: () => PASS,
+      onRequestBody: (body) => this.rewrite(exchange, body),
+    };
   }
 
-  async onRequestBody({ headers, attributes }: Exchange, body: Buffer): Promise<Answer> {
+  private async rewrite({ headers, attributes }: Exchange, body: Buffer): Promise<Answer> {
     const { rules, hasBadCap } = readRules(attributes);
     if (hasBadCap) this.warnOnce("cluster metadata maxOutputTokens must be a positive whole number, ignored");
     if (attributes.size === 0)

@@ -32,7 +32,7 @@ async function rewrite(
   const answer = await stream.ask(bodyMessage(bytes));
   const response = answer.request_body?.response;
   return {
-    body: response?.body_mutation && Buffer.from(response.body_mutation.body).toString(),
+    body: response?.body_mutation?.body && Buffer.from(response.body_mutation.body).toString(),
     set: Object.fromEntries(
       (response?.header_mutation?.set_headers ?? []).map(({ header }) => [
         header.key,
