@@ -1,6 +1,6 @@
-import { loadConfig } from "./config.js";
-import { ConfigError } from "./config-error.js";
+import { ConfigError } from "./config/errors.js";
 import { ListenError, type Service, startService } from "./server.js";
+import { loadConfig } from "./service-config.js";
 
 /** Exit codes: 0 drained, 1 could not start, 2 bad configuration. */
 const EXIT_CANNOT_START = 1;

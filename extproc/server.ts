@@ -2,18 +2,14 @@ import type { Server as HttpServer } from "node:http";
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import grpc from "@grpc/grpc-js";
 import type { Logger } from "pino";
-import type { ServiceConfig } from "./config.js";
-import { CountRole } from "./count/role.js";
 import { Health } from "./health.js";
 import { createHttpServer } from "./http.js";
 import type { ProcessingRequest, ProcessingResponse } from "./messages.js";
 import { loadExternalProcessor, loadHealth } from "./protos.js";
-import { RewriteRole } from "./rewrite/role.js";
-import type { Role } from "./role.js";
+import type { ServiceConfig } from "./service-config.js";
+import { buildServices, type Services } from "./services.js";
 import { ProcessingStream } from "./stream.js";
 import { createLog } from "./telemetry/log.js";
-import { TokenCounter } from "./tokens/counter.js";
-import { Families } from "./tokens/families.js";
 
 /** gRPC initial metadata that tells which job a stream is for. */
 export const ROLE_HEADER = "x-llm-breaker-role";
@@ -43,14 +39,9 @@ export async function startService(config: ServiceConfig): Promise<Service> {
   // grpc-js prints lines of its own between our JSON; what matters in them reaches us as errors.
   grpc.setLogVerbosity(grpc.logVerbosity.NONE);
   const startedAt = performance.now();
-  const families = Families.load(config);
-  const counter = new TokenCounter((model) => families.find(model), config.tokens);
-  const roles = new Map<string, Role>([
-    ["count", new CountRole(counter, config.tokens)],
-    ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
-  ]);
+  const services = buildServices(config, log);
   const health = new Health();
-  const grpcServer = createGrpcServer(config, roles, health, log);
+  const grpcServer = createGrpcServer(config, services, health, log);
   const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc);
   const httpServer = createHttpServer(() => health.serving);
   const httpAddress = await listenHttp(httpServer, config.listen.http).catch((cause: unknown) => {
@@ -71,7 +62,7 @@ export async function startService(config: ServiceConfig): Promise<Service> {
 
 function createGrpcServer(
   config: ServiceConfig,
-  roles: ReadonlyMap<string, Role>,
+  services: Services,
   health: Health,
   log: Logger,
 ): grpc.Server {
@@ -80,7 +71,7 @@ function createGrpcServer(
   server.addService(loadExternalProcessor(), {
     Process(call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) {
       const name = String(call.metadata.get(ROLE_HEADER)[0] ?? "");
-      const role = roles.get(name);
+      const role = services.roles.get(name);
       if (role === undefined)
         log.warn({ role: name.slice(0, 40) }, `unknown ${ROLE_HEADER}, stream is answered by CONTINUE`);
       new ProcessingStream(call, role, log);

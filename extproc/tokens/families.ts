@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ConfigError } from "../config-error.js";
+import { ConfigError } from "../config/errors.js";
 import { findRepoRoot } from "../root.js";
 import { FAMILY_NAMES, type FamilyName, type TokenSettings } from "./settings.js";
 import { TEMPLATES, type Template } from "./template.js";

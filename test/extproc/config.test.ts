@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig, parseConfig } from "../../extproc/config.js";
-import { ConfigError } from "../../extproc/config-error.js";
+import { ConfigError } from "../../extproc/config/errors.js";
+import { loadConfig, parseConfig } from "../../extproc/service-config.js";
 
 function messageOf(raw: unknown): string {
   try {

@@ -1,4 +1,4 @@
-import { parseConfig } from "../../../extproc/config.js";
+import { parseConfig } from "../../../extproc/service-config.js";
 import { Families } from "../../../extproc/tokens/families.js";
 
 let loaded: Families | undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Prompt } from "../../../extproc/body/prompt.js";
-import { parseConfig } from "../../../extproc/config.js";
+import { parseConfig } from "../../../extproc/service-config.js";
 import { TokenCounter } from "../../../extproc/tokens/counter.js";
 import type { Family } from "../../../extproc/tokens/families.js";
 import type { TokenLimits } from "../../../extproc/tokens/settings.js";

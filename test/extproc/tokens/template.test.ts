@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readBodyFacts } from "../../../extproc/body/prompt.js";
-import { parseConfig } from "../../../extproc/config.js";
+import { parseConfig } from "../../../extproc/service-config.js";
 import { TokenCounter } from "../../../extproc/tokens/counter.js";
 import { shippedFamilies } from "../support/families.js";
 import { readFixture } from "../support/fixtures.js";

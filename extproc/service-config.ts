@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { address, count, duration } from "./config/fields.js";
+import { checkSettings, readSettings } from "./config/load.js";
+import { LOG_LEVELS } from "./telemetry/log.js";
+import { tokenizersSettings, tokensSettings } from "./tokens/settings.js";
+
+/** Names the variable that holds the path of our YAML file. */
+export const CONFIG_VARIABLE = "LLM_BREAKER_CONFIG";
+
+/** The whole file. Each folder states its own settings, so that `config/` knows none of them. */
+export const serviceSchema = z.strictObject({
+  listen: z
+    .strictObject({
+      grpc: address.default("127.0.0.1:9002").describe("Where Envoy speaks ext_proc. host:port."),
+      http: address.default("127.0.0.1:9003").describe("Where /healthz is asked. host:port."),
+    })
+    .prefault({})
+    .describe("Ports. A change needs a restart."),
+  log: z
+    .strictObject({
+      level: z.enum(LOG_LEVELS).default("info").describe("The least serious line that is written."),
+    })
+    .prefault({})
+    .describe("JSON lines on standard output."),
+  drainTimeout: duration.prefault("10s").describe("How long open streams may take to finish after SIGTERM."),
+  maxBodyBytes: count(1024)
+    .default(16_777_216)
+    .describe("Bodies above it (after decompression) are not rewritten. Bytes."),
+  tokens: tokensSettings,
+  tokenizers: tokenizersSettings,
+});
+
+export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;
+
+/**
+ * Defaults, then everything validated at once.
+ * @throws ConfigError whose one-line message names each bad field, the rule and what was given.
+ */
+export function parseConfig(raw: unknown): ServiceConfig {
+  return checkSettings(serviceSchema, raw);
+}
+
+/**
+ * Reads the file that LLM_BREAKER_CONFIG names; defaults when it is unset or empty.
+ * @throws ConfigError when the file can't be read, is no YAML, or has a bad field.
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
+  const file = environment[CONFIG_VARIABLE];
+  return file ? readSettings(serviceSchema, file, CONFIG_VARIABLE) : parseConfig({});
+}
