@@ -1,21 +1,11 @@
 import type { Server as HttpServer } from "node:http";
-import type { ServerDuplexStream } from "@grpc/grpc-js";
-import grpc from "@grpc/grpc-js";
 import type { Logger } from "pino";
+import { GrpcServer } from "./grpc-server.js";
 import { Health } from "./health.js";
 import { createHttpServer } from "./http.js";
-import type { ProcessingRequest, ProcessingResponse } from "./messages.js";
-import { loadExternalProcessor, loadHealth } from "./protos.js";
 import type { ServiceConfig } from "./service-config.js";
-import { buildServices, type Services } from "./services.js";
-import { ProcessingStream } from "./stream.js";
+import { buildServices } from "./services.js";
 import { createLog } from "./telemetry/log.js";
-
-/** gRPC initial metadata that tells which job a stream is for. */
-export const ROLE_HEADER = "x-llm-breaker-role";
-
-/** Room for the largest body plus its frame; a larger message fails that stream only. */
-const FRAME_BYTES = 1_048_576;
 
 /** An address can't be listened on; the message names the setting. */
 export class ListenError extends Error {
@@ -36,16 +26,19 @@ export interface Service {
  */
 export async function startService(config: ServiceConfig): Promise<Service> {
   const log = createLog(config.log.level);
-  // grpc-js prints lines of its own between our JSON; what matters in them reaches us as errors.
-  grpc.setLogVerbosity(grpc.logVerbosity.NONE);
   const startedAt = performance.now();
   const services = buildServices(config, log);
   const health = new Health();
-  const grpcServer = createGrpcServer(config, services, health, log);
+  const grpcServer = new GrpcServer({
+    maxBodyBytes: config.maxBodyBytes,
+    findRole: (name) => services.roles.get(name),
+    health,
+    log,
+  });
   const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc);
   const httpServer = createHttpServer(() => health.serving);
   const httpAddress = await listenHttp(httpServer, config.listen.http).catch((cause: unknown) => {
-    grpcServer.forceShutdown();
+    grpcServer.close();
     throw cause;
   });
   log.info({ grpcAddress, httpAddress, startMs: Math.round(performance.now() - startedAt) }, "started");
@@ -60,28 +53,8 @@ export async function startService(config: ServiceConfig): Promise<Service> {
   };
 }
 
-function createGrpcServer(
-  config: ServiceConfig,
-  services: Services,
-  health: Health,
-  log: Logger,
-): grpc.Server {
-  const server = new grpc.Server({ "grpc.max_receive_message_length": config.maxBodyBytes + FRAME_BYTES });
-  server.addService(loadHealth(), health.implementation);
-  server.addService(loadExternalProcessor(), {
-    Process(call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) {
-      const name = String(call.metadata.get(ROLE_HEADER)[0] ?? "");
-      const role = services.roles.get(name);
-      if (role === undefined)
-        log.warn({ role: name.slice(0, 40) }, `unknown ${ROLE_HEADER}, stream is answered by CONTINUE`);
-      new ProcessingStream(call, role, log);
-    },
-  });
-  return server;
-}
-
 async function drain(
-  grpcServer: grpc.Server,
+  grpcServer: GrpcServer,
   httpServer: HttpServer,
   health: Health,
   limitMs: number,
@@ -89,18 +62,7 @@ async function drain(
 ): Promise<void> {
   log.info({ limitMs }, "draining");
   health.drain();
-  let isCut = false;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => {
-      isCut = true;
-      grpcServer.forceShutdown();
-      resolve();
-    }, limitMs);
-    grpcServer.tryShutdown(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  const isCut = !(await grpcServer.drain(limitMs));
   // /healthz answers 503 until here, so that a load balancer sees the drain.
   httpServer.closeAllConnections();
   await new Promise<void>((resolve) => httpServer.close(() => resolve()));
@@ -110,13 +72,11 @@ async function drain(
   );
 }
 
-async function listenGrpc(server: grpc.Server, address: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (cause, port) => {
-      if (cause) reject(listenError("listen.grpc", address, cause));
-      else resolve(`${hostOf(address)}:${port}`);
-    });
+async function listenGrpc(server: GrpcServer, address: string): Promise<string> {
+  const port = await server.listen(address).catch((cause: Error) => {
+    throw listenError("listen.grpc", address, cause);
   });
+  return `${hostOf(address)}:${port}`;
 }
 
 async function listenHttp(server: HttpServer, address: string): Promise<string> {

@@ -1,8 +1,9 @@
 import grpc from "@grpc/grpc-js";
 import { CANARY_ATTRIBUTE } from "../../../extproc/count/limits.js";
+import { ROLE_HEADER } from "../../../extproc/grpc-server.js";
 import type { ProcessingRequest, ProcessingResponse, WireStruct } from "../../../extproc/messages.js";
 import { loadExternalProcessor, loadHealth } from "../../../extproc/protos.js";
-import { ROLE_HEADER, type Service, startService } from "../../../extproc/server.js";
+import { type Service, startService } from "../../../extproc/server.js";
 import { parseConfig } from "../../../extproc/service-config.js";
 
 const PROCESSOR = loadExternalProcessor();
