@@ -70,7 +70,7 @@ test("the filter imports nothing from outside of its folder", () => {
 
 test("the service's imports go from main to server to stream to roles to what roles use", () => {
   const rank: Record<string, number> = { main: 0, server: 1, stream: 2, count: 3, rewrite: 3, reply: 3 };
-  for (const leaf of ["body", "tokens", "limits"]) rank[leaf] = 4;
+  for (const leaf of ["body", "tokens", "limits", "threads"]) rank[leaf] = 4;
   const backward = edgesIn("extproc").filter(([importer, imported]) => {
     const from = rank[partOf(importer)];
     const to = rank[partOf(imported)];

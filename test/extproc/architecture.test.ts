@@ -8,9 +8,10 @@ const FOLDER = join(findRepoRoot(), "extproc");
 
 /** What the files of a folder may import at run time, besides their own folder. `.` is extproc/ itself, by file. */
 const ALLOWED: Record<string, readonly string[]> = {
-  body: [],
+  threads: [],
+  body: ["threads"],
   config: [],
-  tokens: ["body", "config", "root.ts"],
+  tokens: ["body", "threads", "config", "root.ts"],
   count: ["body", "tokens", "request-headers.ts"],
   rewrite: ["body"],
   telemetry: ["request-headers.ts"],
