@@ -2,8 +2,21 @@ import { type Chat, type Media, readChat } from "./chat.js";
 import { type CompletionPrompt, readCompletionPrompt } from "./completion.js";
 import type { JsonRecord } from "./json.js";
 import { type OutputAsk, readOutputAsk } from "./output-ask.js";
+import type { TextSize } from "./text-size.js";
 
-export type Prompt = { kind: "chat"; chat: Chat } | { kind: "completion"; completion: CompletionPrompt };
+/** More text than is ever tokenized: only its size is told. */
+export interface LargePrompt extends TextSize {
+  /** Messages, tools and tool calls; each costs marks of its own. */
+  readonly pieces: number;
+  /** Tokens that came as ids. */
+  readonly idCount: number;
+}
+
+/** The one normal form of every endpoint's prompt. */
+export type Prompt =
+  | { kind: "chat"; chat: Chat }
+  | { kind: "completion"; completion: CompletionPrompt }
+  | { kind: "large"; large: LargePrompt };
 
 /** What a request body says, apart from the size of its prompt. */
 export interface BodyFacts {

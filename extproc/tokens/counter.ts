@@ -1,10 +1,10 @@
 import type { Media } from "../body/chat.js";
 import type { Prompt } from "../body/prompt.js";
+import { Lane } from "../threads/lane.js";
 import type { Family } from "./families.js";
-import { Lane } from "./lane.js";
 import type { TokenLimits } from "./settings.js";
 import type { Rendered } from "./template.js";
-import { upperBoundTokens } from "./upper-bound.js";
+import { upperBoundOfSize, upperBoundTokens } from "./upper-bound.js";
 
 export interface TokenCount {
   tokens: number;
@@ -16,6 +16,9 @@ export interface TokenCount {
 const MAX_AT_WORK = 256;
 /** More pieces than any conversation has. */
 const MAX_SEGMENTS = 8192;
+/** Marks around a message, a tool or a tool call, in any template, and those around the whole. */
+const MARKS_PER_PIECE = 16;
+const MARKS_PER_PROMPT = 256;
 
 /**
  * Counts prompt tokens at a bounded cost: texts above `maxTextBytes` are never tokenized, large ones only
@@ -34,9 +37,15 @@ export class TokenCounter {
 
   async count(model: string | undefined, prompt: Prompt, media: Media): Promise<TokenCount> {
     const family = this.findFamily(model);
+    const mediaTokens = media.images * this.limits.imageTokens + media.audio * this.limits.audioTokens;
+    if (prompt.kind === "large") {
+      const { pieces, idCount } = prompt.large;
+      const marks = MARKS_PER_PROMPT + pieces * MARKS_PER_PIECE;
+      const bound = upperBoundOfSize(prompt.large, family.vocabulary.normalization);
+      return { tokens: bound + idCount + marks + mediaTokens, isExact: false };
+    }
     const rendered =
       prompt.kind === "chat" ? family.template(prompt.chat) : renderCompletion(prompt.completion);
-    const mediaTokens = media.images * this.limits.imageTokens + media.audio * this.limits.audioTokens;
     const flat = rendered.overheadTokens + mediaTokens;
     const text = await this.countText(family, rendered.segments, prompt.kind === "completion");
     const isExact = text.isExact && family.isExact && rendered.isExact && media.images + media.audio === 0;
