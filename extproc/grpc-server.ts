@@ -11,10 +11,16 @@ import { ProcessingStream } from "./stream.js";
 /** gRPC initial metadata that tells which job a stream is for. */
 export const ROLE_HEADER = "x-llm-breaker-role";
 
+/** What one stream finds its role in. */
+export interface RoleLease {
+  readonly services: { readonly roles: ReadonlyMap<string, Role> };
+  end(): void;
+}
+
 export interface GrpcSettings {
   readonly maxBodyBytes: number;
-  /** Asked at each stream's start, so that roles may be exchanged while the server runs. */
-  readonly findRole: (name: string) => Role | undefined;
+  /** Taken at each stream's start and ended with it, so that roles may be exchanged while the server runs. */
+  readonly lease: () => RoleLease;
   readonly health: Health;
   readonly log: Logger;
 }
@@ -23,7 +29,7 @@ export interface GrpcSettings {
 export class GrpcServer {
   private readonly server: grpc.Server;
 
-  constructor({ maxBodyBytes, findRole, health, log }: GrpcSettings) {
+  constructor({ maxBodyBytes, lease, health, log }: GrpcSettings) {
     // grpc-js prints lines of its own between our JSON; what matters in them reaches us as errors.
     grpc.setLogVerbosity(grpc.logVerbosity.NONE);
     this.server = new grpc.Server(grpcOptions(maxBodyBytes));
@@ -31,10 +37,11 @@ export class GrpcServer {
     this.server.addService(loadExternalProcessor(), {
       Process(call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) {
         const name = String(call.metadata.get(ROLE_HEADER)[0] ?? "");
-        const role = findRole(name);
+        const { services, end } = lease();
+        const role = services.roles.get(name);
         if (role === undefined)
           log.warn({ role: name.slice(0, 40) }, `unknown ${ROLE_HEADER}, stream is answered by CONTINUE`);
-        new ProcessingStream(call, role, log);
+        new ProcessingStream(call, role, log, end);
       },
     });
   }

@@ -1,5 +1,6 @@
 import { ConfigError } from "./config/errors.js";
-import { ListenError, type Service, startService } from "./server.js";
+import { ListenError } from "./listen.js";
+import { type Service, startService } from "./server.js";
 import { loadConfig } from "./service-config.js";
 
 /** Exit codes: 0 drained, 1 could not start, 2 bad configuration. */

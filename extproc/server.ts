@@ -1,21 +1,29 @@
 import type { Server as HttpServer } from "node:http";
 import type { Logger } from "pino";
+import { Generations } from "./generations.js";
 import { GrpcServer } from "./grpc-server.js";
 import { Health } from "./health.js";
 import { createHttpServer } from "./http.js";
+import { listenGrpc, listenHttp } from "./listen.js";
 import type { ServiceConfig } from "./service-config.js";
 import { buildServices } from "./services.js";
+import { Shelf } from "./shelf.js";
 import { createLog } from "./telemetry/log.js";
-
-/** An address can't be listened on; the message names the setting. */
-export class ListenError extends Error {
-  override readonly name = "ListenError";
-}
 
 export interface Service {
   /** host:port as bound, also when the config asked for port 0. */
   readonly grpcAddress: string;
   readonly httpAddress: string;
+  readonly log: Logger;
+  /** Configurations in use: 1, and those that open streams began with. */
+  readonly generations: number;
+  /**
+   * Streams that begin from now on are answered by `next`; open ones finish as they began. Ports stay as they are.
+   * @throws ConfigError for what can't be built, like a bad vocabulary; nothing has changed then.
+   */
+  reconfigure(next: ServiceConfig): Promise<void>;
+  /** Tells on /healthz that the file holds something else than what is in use. */
+  setConfigStale(isStale: boolean): void;
   /** Refuses new work, lets open streams finish within `drainTimeout`, then cuts them. Idempotent. */
   close(): Promise<void>;
 }
@@ -27,27 +35,51 @@ export interface Service {
 export async function startService(config: ServiceConfig): Promise<Service> {
   const log = createLog(config.log.level);
   const startedAt = performance.now();
-  const services = buildServices(config, log);
+  const shelf = new Shelf();
+  const generations = new Generations(await buildServices(config, shelf, log));
   const health = new Health();
-  const grpcServer = new GrpcServer({
-    maxBodyBytes: config.maxBodyBytes,
-    findRole: (name) => services.roles.get(name),
-    health,
-    log,
+  const { maxBodyBytes } = config;
+  const grpcServer = new GrpcServer({ maxBodyBytes, lease: () => generations.lease(), health, log });
+  let inUse = config;
+  let isConfigStale = false;
+  const httpServer = createHttpServer({
+    isServing: () => health.serving,
+    isConfigStale: () => isConfigStale,
+    longQueues: () => generations.services.longQueues(),
   });
-  const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc);
-  const httpServer = createHttpServer(() => health.serving);
-  const httpAddress = await listenHttp(httpServer, config.listen.http).catch((cause: unknown) => {
+  const giveUp = (cause: unknown) => {
     grpcServer.close();
+    generations.closeAll();
     throw cause;
-  });
+  };
+  const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc).catch(giveUp);
+  const httpAddress = await listenHttp(httpServer, config.listen.http).catch(giveUp);
   log.info({ grpcAddress, httpAddress, startMs: Math.round(performance.now() - startedAt) }, "started");
   let closing: Promise<void> | undefined;
   return {
     grpcAddress,
     httpAddress,
+    log,
+    get generations() {
+      return generations.count;
+    },
+    async reconfigure(next) {
+      const services = await buildServices(next, shelf, log);
+      if (closing !== undefined) {
+        services.close();
+        return;
+      }
+      generations.swap(services);
+      log.level = next.log.level;
+      inUse = next;
+    },
+    setConfigStale(isStale) {
+      isConfigStale = isStale;
+    },
     close() {
-      closing ??= drain(grpcServer, httpServer, health, config.drainTimeout, log);
+      closing ??= drain(grpcServer, httpServer, health, inUse.drainTimeout, log).then(() =>
+        generations.closeAll(),
+      );
       return closing;
     },
   };
@@ -69,37 +101,5 @@ async function drain(
   log[isCut ? "warn" : "info"](
     { isCut },
     isCut ? "drained, streams that were still open are cut" : "drained",
-  );
-}
-
-async function listenGrpc(server: GrpcServer, address: string): Promise<string> {
-  const port = await server.listen(address).catch((cause: Error) => {
-    throw listenError("listen.grpc", address, cause);
-  });
-  return `${hostOf(address)}:${port}`;
-}
-
-async function listenHttp(server: HttpServer, address: string): Promise<string> {
-  const host = hostOf(address);
-  const port = Number(address.slice(host.length + 1));
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(listenError("listen.http", address, cause)));
-    server.listen(port, host.replace(/^\[|\]$/g, ""), () => {
-      const bound = server.address();
-      resolve(`${host}:${typeof bound === "object" && bound ? bound.port : port}`);
-    });
-  });
-}
-
-function hostOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(":"));
-}
-
-function listenError(field: string, address: string, cause: Error): ListenError {
-  // grpc-js wraps the system's own words: "No address added … errors: [listen EADDRINUSE …]".
-  const reason = /\[(.*)\]$/.exec(cause.message)?.[1] ?? cause.message;
-  return new ListenError(
-    `EXTPROC start: ${field} ${address} can't be listened on: ${reason}; free the port or set ${field} to another one`,
-    { cause },
   );
 }

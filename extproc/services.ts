@@ -3,6 +3,7 @@ import { CountRole } from "./count/role.js";
 import { RewriteRole } from "./rewrite/role.js";
 import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
+import type { Shelf } from "./shelf.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
 
@@ -10,22 +11,34 @@ import { Families } from "./tokens/families.js";
 export interface Services {
   /** By the name in the gRPC metadata x-llm-breaker-role. */
   readonly roles: ReadonlyMap<string, Role>;
-  /** Gives back what they hold; their streams are over by then. */
+  /** Backends whose engines have a long queue, for /healthz. */
+  longQueues(): readonly string[];
+  /** Gives back what they hold; no stream uses them any more. */
   close(): void;
 }
 
 /**
- * Loads the vocabularies (1.5–2 s, blocking).
- * @throws ConfigError for a bad vocabulary.
+ * Builds what a configuration asks for. What `shelf` has of the configuration before is taken over while its
+ * settings are the same.
+ * @throws ConfigError for settings that only turn out to be wrong here, like a file that is no vocabulary.
  */
-export function buildServices(config: ServiceConfig, log: Logger): Services {
-  const families = Families.load(config);
-  const counter = new TokenCounter((model) => families.find(model), config.tokens);
-  return {
-    roles: new Map<string, Role>([
-      ["count", new CountRole(counter, config.tokens)],
-      ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
-    ]),
-    close: () => {},
-  };
+export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Logger): Promise<Services> {
+  const hold = shelf.open();
+  try {
+    const { tokens, tokenizers } = config;
+    const vocabularySettings = { tokenizers, defaultFamily: tokens.defaultFamily };
+    const families = hold.take("families", vocabularySettings, () => ({ thing: Families.load(config) }));
+    const counter = new TokenCounter((model) => families.find(model), tokens);
+    return {
+      roles: new Map<string, Role>([
+        ["count", new CountRole(counter, tokens)],
+        ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
+      ]),
+      longQueues: () => [],
+      close: () => hold.release(),
+    };
+  } catch (cause) {
+    hold.release();
+    throw cause;
+  }
 }

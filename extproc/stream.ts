@@ -31,6 +31,7 @@ export class ProcessingStream {
     private readonly call: Call,
     role: Role | undefined,
     log: Logger,
+    private readonly onEnd: () => void,
   ) {
     this.conversation = new Conversation(role, log);
     call.on("data", (message: ProcessingRequest) => {
@@ -111,5 +112,6 @@ export class ProcessingStream {
     this.isClosed = true;
     this.waiting.length = 0;
     this.conversation.end();
+    this.onEnd();
   }
 }

@@ -14,7 +14,7 @@ export interface TestServer {
 export async function serve(roles: Record<string, Role>): Promise<TestServer> {
   const server = new GrpcServer({
     maxBodyBytes: 1_048_576,
-    findRole: (name) => roles[name],
+    lease: () => ({ services: { roles: new Map(Object.entries(roles)) }, end: () => {} }),
     health: new Health(),
     log: pino({ level: "silent" }),
   });

@@ -1,0 +1,41 @@
+import type { Server as HttpServer } from "node:http";
+import type { GrpcServer } from "./grpc-server.js";
+
+/** An address can't be listened on; the message names the setting. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+/** host:port as bound, also when the address asked for port 0. */
+export async function listenGrpc(server: GrpcServer, address: string): Promise<string> {
+  const port = await server.listen(address).catch((cause: Error) => {
+    throw listenError("listen.grpc", address, cause);
+  });
+  return `${hostOf(address)}:${port}`;
+}
+
+/** host:port as bound. */
+export async function listenHttp(server: HttpServer, address: string): Promise<string> {
+  const host = hostOf(address);
+  const port = Number(address.slice(host.length + 1));
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause) => reject(listenError("listen.http", address, cause)));
+    server.listen(port, host.replace(/^\[|\]$/g, ""), () => {
+      const bound = server.address();
+      resolve(`${host}:${typeof bound === "object" && bound ? bound.port : port}`);
+    });
+  });
+}
+
+function hostOf(address: string): string {
+  return address.slice(0, address.lastIndexOf(":"));
+}
+
+function listenError(field: string, address: string, cause: Error): ListenError {
+  // grpc-js wraps the system's own words: "No address added … errors: [listen EADDRINUSE …]".
+  const reason = /\[(.*)\]$/.exec(cause.message)?.[1] ?? cause.message;
+  return new ListenError(
+    `EXTPROC start: ${field} ${address} can't be listened on: ${reason}; free the port or set ${field} to another one`,
+    { cause },
+  );
+}
