@@ -1,8 +1,17 @@
-/** One member of the outermost JSON object: its decoded key and where its value's bytes are, end exclusive. */
+/** One member of the outermost JSON object: its decoded key and where its bytes are, ends exclusive. */
 export interface Member {
   key: string;
+  /** The key's opening quote. */
+  keyStart: number;
+  keyEnd: number;
   valueStart: number;
   valueEnd: number;
+}
+
+/** A range of bytes, end exclusive. */
+export interface Span {
+  start: number;
+  end: number;
 }
 
 export interface TopLevel {
@@ -33,6 +42,7 @@ export function scanTopLevel(bytes: Buffer): TopLevel | undefined {
   const members: Member[] = [];
   if (bytes[at] !== CLOSE_BRACE) {
     for (;;) {
+      const keyStart = at;
       const keyEnd = endOfString(bytes, at);
       const key = keyEnd === -1 ? undefined : decodeKey(bytes.subarray(at, keyEnd));
       if (key === undefined) return undefined;
@@ -41,7 +51,7 @@ export function scanTopLevel(bytes: Buffer): TopLevel | undefined {
       const valueStart = skipBlanks(bytes, at + 1);
       const valueEnd = endOfValue(bytes, valueStart);
       if (valueEnd === -1) return undefined;
-      members.push({ key, valueStart, valueEnd });
+      members.push({ key, keyStart, keyEnd, valueStart, valueEnd });
       at = skipBlanks(bytes, valueEnd);
       if (bytes[at] === CLOSE_BRACE) break;
       if (bytes[at] !== COMMA) return undefined;
@@ -49,6 +59,26 @@ export function scanTopLevel(bytes: Buffer): TopLevel | undefined {
     }
   }
   return skipBlanks(bytes, at + 1) === bytes.length ? { members, end: at } : undefined;
+}
+
+/** Where the elements of an outermost array are, ends exclusive. Undefined when the bytes are no single array. */
+export function scanElements(bytes: Buffer): Span[] | undefined {
+  let at = skipBlanks(bytes, 0);
+  if (bytes[at] !== OPEN_BRACKET) return undefined;
+  at = skipBlanks(bytes, at + 1);
+  const elements: Span[] = [];
+  while (bytes[at] !== CLOSE_BRACKET) {
+    const end = endOfValue(bytes, at);
+    if (end === -1) return undefined;
+    elements.push({ start: at, end });
+    at = skipBlanks(bytes, end);
+    if (bytes[at] === CLOSE_BRACKET) break;
+    if (bytes[at] !== COMMA) return undefined;
+    at = skipBlanks(bytes, at + 1);
+    // A comma announces an element.
+    if (bytes[at] === CLOSE_BRACKET) return undefined;
+  }
+  return skipBlanks(bytes, at + 1) === bytes.length ? elements : undefined;
 }
 
 function isBlank(byte: number | undefined): boolean {
@@ -88,8 +118,12 @@ function endOfValue(bytes: Buffer, from: number): number {
   if (first === QUOTE) return endOfString(bytes, from);
   if (first === OPEN_BRACE || first === OPEN_BRACKET) return endOfNested(bytes, from);
   let at = from;
-  while (at < bytes.length && !isBlank(bytes[at]) && bytes[at] !== COMMA && bytes[at] !== CLOSE_BRACE) at++;
+  while (at < bytes.length && !isBlank(bytes[at]) && !isDelimiter(bytes[at])) at++;
   return isScalar(bytes.toString("latin1", from, at)) ? at : -1;
+}
+
+function isDelimiter(byte: number | undefined): boolean {
+  return byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
 }
 
 function isScalar(text: string): boolean {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { scanTopLevel } from "../../../extproc/body/top-level.js";
+import { scanElements, scanTopLevel } from "../../../extproc/body/top-level.js";
 
 function members(text: string): [string, string][] | undefined {
   const bytes = Buffer.from(text);
@@ -23,6 +23,42 @@ test("finds the members of the outermost object only", () => {
 
 test("reads keys that are spelled with escapes", () => {
   assert.deepEqual(members('{"mod\\u0065l":"x"}'), [["model", '"x"']]);
+});
+
+test("tells where a key's bytes are", () => {
+  const bytes = Buffer.from('{ "a" : 1 ,\n"mod\\u0065l":[] }');
+  const keys = scanTopLevel(bytes)?.members.map((member) =>
+    bytes.toString("utf8", member.keyStart, member.keyEnd),
+  );
+  assert.deepEqual(keys, ['"a"', '"mod\\u0065l"']);
+});
+
+function elements(text: string): string[] | undefined {
+  const bytes = Buffer.from(text);
+  return scanElements(bytes)?.map(({ start, end }) => bytes.toString("utf8", start, end));
+}
+
+test("finds the elements of the outermost array only", () => {
+  assert.deepEqual(elements(' [ 1 ,"a,]", {"b":[2,3]} , [ ],null ]\n'), [
+    "1",
+    '"a,]"',
+    '{"b":[2,3]}',
+    "[ ]",
+    "null",
+  ]);
+  assert.deepEqual(elements("[]"), []);
+  for (const broken of ["", "{}", "[", "[1", "[1,", "[1,]", "[,]", "[1 2]", "[1]]", '["a]', "[01]"]) {
+    assert.equal(elements(broken), undefined, broken);
+  }
+});
+
+test("agrees with JSON.parse on every array", () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), fc.nat(4), (value, indent) => {
+      const found = elements(JSON.stringify(value, undefined, indent));
+      assert.equal(JSON.stringify(found?.map((text) => JSON.parse(text))), JSON.stringify(value));
+    }),
+  );
 });
 
 test("refuses what is no single JSON object", () => {
