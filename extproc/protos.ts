@@ -36,3 +36,12 @@ export function loadExternalProcessor(): GrpcService {
 export function loadHealth(): GrpcService {
   return load("grpc/health/v1/health.proto", [join(findRepoRoot(), "proto")], "grpc.health.v1.Health");
 }
+
+/** Envoy's access log service, cut down to what `usage` reads. */
+export function loadAccessLog(): GrpcService {
+  return load(
+    "envoy/service/accesslog/v3/als.proto",
+    [join(findRepoRoot(), "proto")],
+    "envoy.service.accesslog.v3.AccessLogService",
+  );
+}

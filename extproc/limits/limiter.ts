@@ -15,22 +15,30 @@ export type LimitHeaders = Readonly<Record<string, string>>;
 
 export type LimitReason = "tokens" | "requests" | "concurrency";
 
+export interface Refusal {
+  readonly allowed: false;
+  /** Whole seconds, at least 1. */
+  readonly retryAfterSeconds: number;
+  readonly reason: LimitReason;
+  /** What `reason` allows: tokens a minute, requests a minute, requests at once. */
+  readonly limit: number;
+  readonly headers: LimitHeaders;
+}
+
 export type Admission =
   | {
       readonly allowed: true;
-      /** What `settle` needs later; a text that goes through Envoy as the fact `reservation`. */
+      /** What `settle` needs later; a text that goes through Envoy as the fact `reservation`. Empty: nothing was taken. */
       readonly reservation: string;
       readonly headers: LimitHeaders;
     }
-  | {
-      readonly allowed: false;
-      /** Whole seconds, at least 1. */
-      readonly retryAfterSeconds: number;
-      readonly reason: LimitReason;
-      readonly headers: LimitHeaders;
-    };
+  | Refusal;
 
 export interface Limiter {
   /** Reserves before the request goes on. Never rejects: when limits can't be asked the request is allowed. */
   admit(request: LimitRequest): Promise<Admission>;
+  /** The request ended. `usedTokens`: what it really used, prompt and answer; undefined leaves what was reserved. */
+  settle(reservation: string, usedTokens: number | undefined): void;
+  /** The answer to Envoy could not be given: nobody will settle what was taken. */
+  cancel(reservation: string): void;
 }
