@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { callerSettings } from "./callers/settings.js";
 import { address, count, duration } from "./config/fields.js";
 import { checkSettings, readSettings } from "./config/load.js";
+import { cacheSettings } from "./remember/settings.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
 import { tokenizersSettings, tokensSettings } from "./tokens/settings.js";
 
@@ -26,6 +28,8 @@ export const serviceSchema = z.strictObject({
   maxBodyBytes: count(1024)
     .default(16_777_216)
     .describe("Bodies above it (after decompression) are not rewritten. Bytes."),
+  callers: callerSettings,
+  cache: cacheSettings,
   tokens: tokensSettings,
   tokenizers: tokenizersSettings,
 });

@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import { CountRole } from "./count/role.js";
+import { AnswerCache } from "./remember/answer-cache.js";
+import { RememberRole } from "./remember/role.js";
 import { RewriteRole } from "./rewrite/role.js";
 import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
@@ -29,10 +31,15 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
     const vocabularySettings = { tokenizers, defaultFamily: tokens.defaultFamily };
     const families = hold.take("families", vocabularySettings, () => ({ thing: Families.load(config) }));
     const counter = new TokenCounter((model) => families.find(model), tokens);
+    const { cache, callers } = config;
+    const answers = hold.take("answers", { cache, callers }, () => ({
+      thing: new AnswerCache(cache, callers),
+    }));
     return {
       roles: new Map<string, Role>([
         ["count", new CountRole(counter, tokens)],
         ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
+        ["remember", new RememberRole(answers, cache.maxAnswerBytes)],
       ]),
       longQueues: () => [],
       close: () => hold.release(),

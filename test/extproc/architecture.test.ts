@@ -14,6 +14,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   tokens: ["body", "threads", "config", "root.ts"],
   count: ["body", "tokens", "request-headers.ts"],
   rewrite: ["body"],
+  reply: ["body", "request-headers.ts"],
+  remember: ["body", "callers", "config", "reply", "request-headers.ts"],
   telemetry: ["request-headers.ts"],
 };
 
