@@ -17,23 +17,35 @@ export interface RoleLease {
   end(): void;
 }
 
+/** A service beside ext_proc on the same port. */
+export interface SideService {
+  readonly definition: grpc.ServiceDefinition;
+  readonly implementation: grpc.UntypedServiceImplementation;
+  /** Ends the calls that would otherwise keep the server from closing. */
+  drain(): void;
+}
+
 export interface GrpcSettings {
   readonly maxBodyBytes: number;
   /** Taken at each stream's start and ended with it, so that roles may be exchanged while the server runs. */
   readonly lease: () => RoleLease;
   readonly health: Health;
+  readonly sides?: readonly SideService[];
   readonly log: Logger;
 }
 
-/** ext_proc and health over one port. */
+/** ext_proc, health and what else is given over one port. */
 export class GrpcServer {
   private readonly server: grpc.Server;
+  private readonly sides: readonly SideService[];
 
-  constructor({ maxBodyBytes, lease, health, log }: GrpcSettings) {
+  constructor({ maxBodyBytes, lease, health, sides = [], log }: GrpcSettings) {
     // grpc-js prints lines of its own between our JSON; what matters in them reaches us as errors.
     grpc.setLogVerbosity(grpc.logVerbosity.NONE);
     this.server = new grpc.Server(grpcOptions(maxBodyBytes));
     this.server.addService(loadHealth(), health.implementation);
+    for (const { definition, implementation } of sides) this.server.addService(definition, implementation);
+    this.sides = sides;
     this.server.addService(loadExternalProcessor(), {
       Process(call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) {
         const name = String(call.metadata.get(ROLE_HEADER)[0] ?? "");
@@ -58,6 +70,7 @@ export class GrpcServer {
 
   /** Refuses new streams and lets open ones finish within the limit; resolves with false when some had to be cut. */
   drain(limitMs: number): Promise<boolean> {
+    for (const side of this.sides) side.drain();
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.close();

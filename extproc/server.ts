@@ -9,6 +9,7 @@ import type { ServiceConfig } from "./service-config.js";
 import { buildServices } from "./services.js";
 import { Shelf } from "./shelf.js";
 import { createLog } from "./telemetry/log.js";
+import { usageService } from "./usage/usage-service.js";
 
 export interface Service {
   /** host:port as bound, also when the config asked for port 0. */
@@ -39,7 +40,8 @@ export async function startService(config: ServiceConfig): Promise<Service> {
   const generations = new Generations(await buildServices(config, shelf, log));
   const health = new Health();
   const { maxBodyBytes } = config;
-  const grpcServer = new GrpcServer({ maxBodyBytes, lease: () => generations.lease(), health, log });
+  const sides = [usageService(() => generations.services.limiter)];
+  const grpcServer = new GrpcServer({ maxBodyBytes, lease: () => generations.lease(), health, sides, log });
   let inUse = config;
   let isConfigStale = false;
   const httpServer = createHttpServer({

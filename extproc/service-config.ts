@@ -2,6 +2,7 @@ import { z } from "zod";
 import { callerSettings } from "./callers/settings.js";
 import { address, count, duration } from "./config/fields.js";
 import { checkSettings, readSettings } from "./config/load.js";
+import { limitsSettings } from "./limits/settings.js";
 import { cacheSettings } from "./remember/settings.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
 import { tokenizersSettings, tokensSettings } from "./tokens/settings.js";
@@ -32,6 +33,7 @@ export const serviceSchema = z.strictObject({
   cache: cacheSettings,
   tokens: tokensSettings,
   tokenizers: tokenizersSettings,
+  limits: limitsSettings,
 });
 
 export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;

@@ -1,11 +1,14 @@
 import type { Logger } from "pino";
 import { CountRole } from "./count/role.js";
+import { CallerLimiter } from "./limits/caller-limiter.js";
+import { LimitMemory } from "./limits/limit-memory.js";
+import type { Limiter } from "./limits/limiter.js";
 import { AnswerCache } from "./remember/answer-cache.js";
 import { RememberRole } from "./remember/role.js";
 import { RewriteRole } from "./rewrite/role.js";
 import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
-import type { Shelf } from "./shelf.js";
+import type { Hold, Shelf } from "./shelf.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
 
@@ -13,6 +16,8 @@ import { Families } from "./tokens/families.js";
 export interface Services {
   /** By the name in the gRPC metadata x-llm-breaker-role. */
   readonly roles: ReadonlyMap<string, Role>;
+  /** Undefined when nothing is limited. */
+  readonly limiter: Limiter | undefined;
   /** Backends whose engines have a long queue, for /healthz. */
   longQueues(): readonly string[];
   /** Gives back what they hold; no stream uses them any more. */
@@ -35,7 +40,9 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
     const answers = hold.take("answers", { cache, callers }, () => ({
       thing: new AnswerCache(cache, callers),
     }));
+    const limiter = takeLimiter(config, hold, log);
     return {
+      limiter,
       roles: new Map<string, Role>([
         ["count", new CountRole(counter, tokens)],
         ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
@@ -48,4 +55,14 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
     hold.release();
     throw cause;
   }
+}
+
+/** What was counted outlives changed limits: a reload must not give everybody a new budget. */
+function takeLimiter({ limits, callers }: ServiceConfig, hold: Hold, log: Logger): Limiter | undefined {
+  const memory = hold.take("limit memory", undefined, () => ({ thing: new LimitMemory() }));
+  if (limits === undefined) return undefined;
+  return hold.take("limiter", { limits, anonymous: callers.anonymous }, () => {
+    const limiter = new CallerLimiter(limits, callers.anonymous, memory, log);
+    return { thing: limiter, close: () => limiter.close() };
+  });
 }

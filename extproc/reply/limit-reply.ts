@@ -1,6 +1,6 @@
+import type { Refusal } from "../limits/limiter.js";
 import type { ImmediateAnswer } from "../messages.js";
-import { jsonError } from "../reply/json-error.js";
-import type { Refusal } from "./limiter.js";
+import { jsonError } from "./json-error.js";
 
 const WORDS = {
   tokens: { what: "tokens per minute", type: "tokens" },
