@@ -1,7 +1,9 @@
 // The start of an attempt: who it is, for which backend, and the request as that backend is to see it.
 
+import { lengthBeforeQuery, pathRoom, writePath } from "../bytes/request-path";
 import { startCall } from "../calls";
 import { permittedGeneration } from "../choose";
+import { allocate } from "../host/arena";
 import { nowMs } from "../host/clock";
 import { canChangeCluster } from "../host/envoy-version";
 import {
@@ -23,33 +25,22 @@ import * as names from "../names";
 import { findPolicy } from "../policies";
 import { Chain, Policy } from "../policy/policy";
 import { loadRequest, NO_TIER, namePtr, RequestRecord } from "../request-record";
+import * as cluster from "./cluster";
+import { readCluster } from "./cluster";
 import { removeCredentials, restoreOriginal } from "./original";
 import { NOT_TOLD } from "./response-headers";
 import { backendOf, chainOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
 
-const KEY_BACKEND = Text.of("backend");
-const KEY_CREDENTIALS = Text.of("credentials");
-const KEY_HOST = Text.of("host");
-const KEY_PATH = Text.of("path");
-const OWN = Text.of("own");
 const INTERNAL = Text.of("x-envoy-internal");
 const EXPECTED_TIMEOUT = Text.of("x-envoy-expected-rq-timeout-ms");
-
-const pairs: Pairs = new Pairs();
-
-let hostPtr: usize = 0;
-let hostLength: i32 = 0;
-let pathPtr: usize = 0;
-let pathLength: i32 = 0;
-let aliasPtr: usize = 0;
-let aliasLength: i32 = 0;
 
 /** False at the stop cluster, where no attempt starts: the caller is to be answered. */
 export function startAttempt(slot: MeterSlot): bool {
   slot.tier = NO_TIER;
   slot.retryAfter = NOT_TOLD;
-  slot.hasOwnCredentials = readCluster();
-  if (names.STOP.equals(aliasPtr, aliasLength)) return false;
+  readCluster();
+  slot.hasOwnCredentials = cluster.hasOwnCredentials;
+  if (names.STOP.equals(cluster.aliasPtr, cluster.aliasLength)) return false;
   const request = requestOf(slot);
   if (loadRequest(request)) {
     // A first attempt starts when the gate lets go: its clock was read there.
@@ -69,36 +60,6 @@ export function startAttempt(slot: MeterSlot): bool {
 function isStopped(): bool {
   if (canChangeCluster()) return false;
   return readProperty(names.STATE_BACKEND) && names.STOP.equals(resultPtr(), resultSize());
-}
-
-/** Reads the cluster's metadata in one call; true when the backend has credentials of its own. */
-function readCluster(): bool {
-  hostLength = 0;
-  pathLength = 0;
-  aliasLength = 0;
-  let isOwn = false;
-  if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
-    pairs.open(resultPtr(), resultSize());
-    while (pairs.next()) {
-      if (KEY_BACKEND.equals(pairs.name, pairs.nameLength)) {
-        aliasPtr = pairs.value;
-        aliasLength = pairs.valueLength;
-      } else if (KEY_HOST.equals(pairs.name, pairs.nameLength)) {
-        hostPtr = pairs.value;
-        hostLength = pairs.valueLength;
-      } else if (KEY_PATH.equals(pairs.name, pairs.nameLength)) {
-        pathPtr = pairs.value;
-        pathLength = pairs.valueLength;
-      } else if (KEY_CREDENTIALS.equals(pairs.name, pairs.nameLength)) {
-        isOwn = OWN.equals(pairs.value, pairs.valueLength);
-      }
-    }
-  }
-  if (aliasLength === 0 && readProperty(names.PROPERTY_CLUSTER_NAME)) {
-    aliasPtr = resultPtr();
-    aliasLength = resultSize();
-  }
-  return isOwn;
 }
 
 /** Ties the attempt to the policy it was admitted under and to the tier that really runs, which is the cluster's. */
@@ -132,7 +93,7 @@ function bindUser(slot: MeterSlot): void {
 
 function tierOf(chain: Chain): i32 {
   for (let i = 0; i < chain.tiers.length; i++) {
-    if (unchecked(chain.tiers[i]).aliasText.equals(aliasPtr, aliasLength)) return i;
+    if (unchecked(chain.tiers[i]).aliasText.equals(cluster.aliasPtr, cluster.aliasLength)) return i;
   }
   return -1;
 }
@@ -157,7 +118,12 @@ function warnOnce(what: string, why: string): void {
   hasWarned = true;
   log(
     Level.ERROR,
-    "llm.breaker: " + what + ' "' + String.UTF8.decodeUnsafe(aliasPtr, aliasLength) + '" ' + why,
+    "llm.breaker: " +
+      what +
+      ' "' +
+      String.UTF8.decodeUnsafe(cluster.aliasPtr, cluster.aliasLength) +
+      '" ' +
+      why,
   );
 }
 
@@ -183,10 +149,27 @@ function pin(slot: MeterSlot, policy: Policy): void {
   policy.uses++;
 }
 
+/** The path as the cluster wants it. What may not go there never does, scratch memory or not. */
+function rewritePath(): void {
+  const rule = cluster.path;
+  if (!rule.isComposed) {
+    if (rule.pathLength > 0) setHeader(HeaderMap.REQUEST, names.PATH, rule.path, rule.pathLength);
+    return;
+  }
+  if (!readHeader(HeaderMap.REQUEST, names.PATH)) return;
+  const caller = resultPtr();
+  const length = resultSize();
+  const composed = allocate(pathRoom(rule, length));
+  if (composed !== 0)
+    setHeader(HeaderMap.REQUEST, names.PATH, composed, writePath(composed, rule, caller, length));
+  else setHeader(HeaderMap.REQUEST, names.PATH, caller, lengthBeforeQuery(caller, length));
+}
+
 /** The head of the request as this backend is to see it. */
 function rewriteHead(slot: MeterSlot): void {
-  if (hostLength > 0) setHeader(HeaderMap.REQUEST, names.AUTHORITY, hostPtr, hostLength);
-  if (pathLength > 0) setHeader(HeaderMap.REQUEST, names.PATH, pathPtr, pathLength);
+  if (cluster.hostLength > 0)
+    setHeader(HeaderMap.REQUEST, names.AUTHORITY, cluster.hostPtr, cluster.hostLength);
+  rewritePath();
   if (slot.hasOwnCredentials) removeCredentials(slot.origin === Origin.USER && chainOf(slot).holds);
   // Only an answer in no coding can be read.
   if (requestOf(slot).acceptsCoding)

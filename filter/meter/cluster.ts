@@ -1,0 +1,62 @@
+// What the chosen cluster's metadata asks of an attempt, read in one host call. Valid until the callback ends.
+import { PathRule } from "../bytes/request-path";
+import { Pairs } from "../host/headers";
+import { readProperty } from "../host/properties";
+import { resultPtr, resultSize } from "../host/result";
+import { Text } from "../host/text";
+import * as names from "../names";
+
+const BACKEND = Text.of("backend");
+const CREDENTIALS = Text.of("credentials");
+const HOST = Text.of("host");
+const PATH = Text.of("path");
+const PATH_PREFIX = Text.of("pathPrefix");
+const QUERY = Text.of("query");
+const OWN = Text.of("own");
+
+const pairs: Pairs = new Pairs();
+
+export let aliasPtr: usize = 0;
+export let aliasLength: i32 = 0;
+export let hostPtr: usize = 0;
+export let hostLength: i32 = 0;
+export const path: PathRule = new PathRule();
+/** The backend has credentials of its own: nothing of the caller's goes there. */
+export let hasOwnCredentials: bool = false;
+
+export function readCluster(): void {
+  aliasLength = 0;
+  hostLength = 0;
+  hasOwnCredentials = false;
+  path.clear();
+  if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
+    pairs.open(resultPtr(), resultSize());
+    while (pairs.next()) note(pairs.name, pairs.nameLength);
+    path.dropsQuery = hasOwnCredentials;
+  }
+  if (aliasLength === 0 && readProperty(names.PROPERTY_CLUSTER_NAME)) {
+    aliasPtr = resultPtr();
+    aliasLength = resultSize();
+  }
+}
+
+function note(name: usize, length: i32): void {
+  const value = pairs.value;
+  const valueLength = pairs.valueLength;
+  if (BACKEND.equals(name, length)) {
+    aliasPtr = value;
+    aliasLength = valueLength;
+  } else if (HOST.equals(name, length)) {
+    hostPtr = value;
+    hostLength = valueLength;
+  } else if (PATH.equals(name, length)) {
+    path.path = value;
+    path.pathLength = valueLength > 0 ? valueLength : -1;
+  } else if (PATH_PREFIX.equals(name, length)) {
+    path.prefix = value;
+    path.prefixLength = valueLength;
+  } else if (QUERY.equals(name, length)) {
+    path.query = value;
+    path.queryLength = valueLength;
+  } else if (CREDENTIALS.equals(name, length)) hasOwnCredentials = OWN.equals(value, valueLength);
+}
