@@ -4,6 +4,8 @@ import * as admit from "./admit";
 import { admitSlots } from "./admit";
 import * as gate from "./gate";
 import { GateSlot, gateSlots } from "./gate/slot";
+import * as guard from "./guard";
+import { GuardSlot, guardSlots } from "./guard";
 import { onBeat } from "./heartbeat";
 import { mark, release } from "./host/arena";
 import { findSlot, insertSlot, removeSlot, Slot } from "./host/contexts";
@@ -53,6 +55,7 @@ export function proxy_on_context_create(id: u32, parent: u32): void {
   if (position === Position.METER) at = meterSlots.take();
   else if (position === Position.GATE) at = gateSlots.take();
   else if (position === Position.ADMIT) at = admitSlots.take();
+  else if (position === Position.GUARD) at = guardSlots.take();
   if (at === 0) return;
   const slot = changetype<Slot>(at);
   slot.id = id;
@@ -70,6 +73,7 @@ export function proxy_on_request_headers(id: u32, _count: u32, isEnd: u32): Acti
     const root = findRoot(changetype<Slot>(at).root);
     if (kind === Position.METER) action = meter.onRequestHeaders(changetype<MeterSlot>(at), isEnd !== 0);
     else if (kind === Position.ADMIT) action = admit.onRequestHeaders();
+    else if (kind === Position.GUARD) action = guard.onRequestHeaders(changetype<GuardSlot>(at), isEnd !== 0);
     else {
       const policy = root ? root.policy : null;
       if (policy) action = gate.onRequestHeaders(changetype<GateSlot>(at), policy, isEnd !== 0);
@@ -87,7 +91,8 @@ export function proxy_on_request_body(id: u32, size: u32, isEnd: u32): Action {
   if (kind === Position.GATE) {
     const policy = policyOf(at);
     if (policy) action = gate.onRequestBody(changetype<GateSlot>(at), policy, size, isEnd !== 0);
-  } else if (kind === Position.METER && isEnd !== 0) meter.onRequestEnd(changetype<MeterSlot>(at));
+  } else if (kind === Position.GUARD) action = guard.onRequestBody(changetype<GuardSlot>(at), size);
+  else if (kind === Position.METER && isEnd !== 0) meter.onRequestEnd(changetype<MeterSlot>(at));
   release(top);
   return action;
 }
@@ -152,7 +157,8 @@ export function proxy_on_done(id: u32): u32 {
     const policy = policyOf(at);
     if (policy) gate.onDone(changetype<GateSlot>(at), policy);
     gateSlots.give(at);
-  } else admitSlots.give(at);
+  } else if (kind === Position.GUARD) guardSlots.give(at);
+  else admitSlots.give(at);
   release(top);
   return 1;
 }

@@ -11,7 +11,8 @@ import { nowMs } from "./host/clock";
 import { increment } from "./host/metrics";
 import { resultPtr, resultSize } from "./host/result";
 import { Action, closeResponse } from "./host/stream";
-import { concludeBroken, concludeError, decorate, judgeEnd } from "./meter/conclude";
+import { concludeBroken, concludeDiverted, concludeError, decorate, judgeEnd } from "./meter/conclude";
+import { wasDiverted } from "./meter/diverted";
 import { noteFirstToken } from "./meter/facts";
 import { file } from "./meter/file";
 import { answerAtStop } from "./meter/last-answer";
@@ -62,6 +63,7 @@ export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   readResponseHeaders();
   slot.status = head.status;
   if (slot.origin !== Origin.USER) return Action.CONTINUE;
+  if (slot.isRewritten && wasDiverted(slot)) return concludeDiverted(slot);
   if (head.status === SWITCHING_PROTOCOLS) {
     // An upgraded connection's end says nothing about the backend.
     file(slot, Outcome.NEUTRAL, Failure.NONE);

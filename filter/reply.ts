@@ -20,10 +20,12 @@ const EXHAUSTED = Text.of("exhausted");
 const FAILED = Text.of("failed");
 const UNKNOWN_CHAIN = Text.of("unknown_chain");
 const UNMARKED = Text.of("no_backend");
+const NOT_REWRITTEN = Text.of("not_rewritten");
 const EXHAUSTED_DETAILS = Text.of("llm_breaker_exhausted");
 const FAILED_DETAILS = Text.of("llm_breaker_failed");
 const UNKNOWN_CHAIN_DETAILS = Text.of("llm_breaker_unknown_chain");
 const UNMARKED_DETAILS = Text.of("llm_breaker_no_backend");
+const NOT_REWRITTEN_DETAILS = Text.of("llm_breaker_not_rewritten");
 const UNKNOWN_CHAIN_BODY = Text.of(
   '{"error":{"message":"This route names a chain that the breaker\'s policy does not have.",' +
     '"type":"configuration_error","param":null,"code":"llm_breaker_unknown_chain"}}',
@@ -32,6 +34,10 @@ const UNMARKED_BODY = Text.of(
   '{"error":{"message":"No backend was named for this request: its route names no chain (metadata llm.breaker, chain), ' +
     'has no gate, or the route\'s map lacks the backend.","type":"configuration_error","param":null,' +
     '"code":"llm_breaker_no_backend"}}',
+);
+const NOT_REWRITTEN_BODY = Text.of(
+  '{"error":{"message":"The request could not be fitted to its backend.","type":"service_unavailable","param":null,' +
+    '"code":"llm_breaker_not_rewritten"}}',
 );
 const FAILED_START = Text.of('{"error":{"message":"No backend could answer: ');
 const FAILED_END = Text.of('.","type":"service_unavailable","param":null,"code":"llm_breaker_failed"}}');
@@ -109,7 +115,7 @@ let hasToldOfChain: bool = false;
 export function replyUnknownChain(): void {
   if (!hasToldOfChain) log(Level.ERROR, "llm.breaker: a route names a chain that the policy does not have");
   hasToldOfChain = true;
-  replyMisconfigured(UNKNOWN_CHAIN, UNKNOWN_CHAIN_DETAILS, UNKNOWN_CHAIN_BODY);
+  replyUnavailable(UNKNOWN_CHAIN, UNKNOWN_CHAIN_DETAILS, UNKNOWN_CHAIN_BODY);
 }
 
 let hasToldOfMark: bool = false;
@@ -119,10 +125,15 @@ export function replyUnmarked(): void {
   if (!hasToldOfMark)
     log(Level.ERROR, "llm.breaker: a request was ended: its route names no chain, or a backend off its map");
   hasToldOfMark = true;
-  replyMisconfigured(UNMARKED, UNMARKED_DETAILS, UNMARKED_BODY);
+  replyUnavailable(UNMARKED, UNMARKED_DETAILS, UNMARKED_BODY);
 }
 
-function replyMisconfigured(reason: Text, details: Text, body: Text): void {
+/** The service is away, and the request's body, as it is, is none for this backend. */
+export function replyNotRewritten(): void {
+  replyUnavailable(NOT_REWRITTEN, NOT_REWRITTEN_DETAILS, NOT_REWRITTEN_BODY);
+}
+
+function replyUnavailable(reason: Text, details: Text, body: Text): void {
   startPairs();
   putText(CONTENT_TYPE, APPLICATION_JSON);
   putText(HEADER_REASON, reason);

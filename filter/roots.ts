@@ -22,6 +22,7 @@ export enum Position {
   GATE,
   ADMIT,
   METER,
+  GUARD,
 }
 
 @final
@@ -36,6 +37,7 @@ export class Root {
 const GATE = Text.of("gate");
 const ADMIT = Text.of("admit");
 const METER = Text.of("meter");
+const GUARD = Text.of("guard");
 
 const roots: Root[] = [];
 
@@ -68,11 +70,12 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_CANARY);
   declareFilterState(names.STATE_ANSWER);
   declareFilterState(names.STATE_BEFORE);
+  declareFilterState(names.STATE_DIVERTED);
   if (root.position === Position.UNKNOWN) {
-    log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter");
+    log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter, guard");
     return false;
   }
-  tickEvery(TICK_MS);
+  if (root.position !== Position.GUARD) tickEvery(TICK_MS);
   if (root.position === Position.METER && !canChangeCluster()) {
     log(Level.WARN, "llm.breaker: in-flight failover is off: a retry stays on its cluster before Envoy 1.39");
   }
@@ -95,7 +98,8 @@ function positionOf(): Position {
   const size = resultSize();
   if (GATE.equals(ptr, size)) return Position.GATE;
   if (ADMIT.equals(ptr, size)) return Position.ADMIT;
-  return METER.equals(ptr, size) ? Position.METER : Position.UNKNOWN;
+  if (METER.equals(ptr, size)) return Position.METER;
+  return GUARD.equals(ptr, size) ? Position.GUARD : Position.UNKNOWN;
 }
 
 export function tick(root: Root): void {

@@ -30,6 +30,8 @@ export const CAS_MISMATCH: u32 = 8;
 // @ts-ignore: decorator
 @external("env", "proxy_get_buffer_bytes") export declare function proxy_get_buffer_bytes(buffer: u32, start: usize, length: usize, valueOut: usize, sizeOut: usize): u32;
 // @ts-ignore: decorator
+@external("env", "proxy_set_buffer_bytes") export declare function proxy_set_buffer_bytes(buffer: u32, start: usize, length: usize, value: usize, valueSize: usize): u32;
+// @ts-ignore: decorator
 @external("env", "proxy_send_local_response") export declare function proxy_send_local_response(status: u32, details: usize, detailsSize: usize, body: usize, bodySize: usize, headers: usize, headersSize: usize, grpcStatus: i32): u32;
 // @ts-ignore: decorator
 @external("env", "proxy_continue_stream") export declare function proxy_continue_stream(stream: u32): u32;

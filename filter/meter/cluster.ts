@@ -12,6 +12,7 @@ const HOST = Text.of("host");
 const PATH = Text.of("path");
 const PATH_PREFIX = Text.of("pathPrefix");
 const QUERY = Text.of("query");
+const DEGRADED = Text.of("degraded");
 const OWN = Text.of("own");
 
 const pairs: Pairs = new Pairs();
@@ -23,11 +24,14 @@ export let hostLength: i32 = 0;
 export const path: PathRule = new PathRule();
 /** The backend has credentials of its own: nothing of the caller's goes there. */
 export let hasOwnCredentials: bool = false;
+/** The body is rewritten on the way, so that the guard stands there too. */
+export let isRewritten: bool = false;
 
 export function readCluster(): void {
   aliasLength = 0;
   hostLength = 0;
   hasOwnCredentials = false;
+  isRewritten = false;
   path.clear();
   if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
     pairs.open(resultPtr(), resultSize());
@@ -59,4 +63,6 @@ function note(name: usize, length: i32): void {
     path.query = value;
     path.queryLength = valueLength;
   } else if (CREDENTIALS.equals(name, length)) hasOwnCredentials = OWN.equals(value, valueLength);
+  // What is cut down while a backend is weak may stay as well.
+  else if (!DEGRADED.isPrefixOf(name, length)) isRewritten = true;
 }

@@ -12,12 +12,13 @@ import { Action } from "../host/stream";
 import { decimal, decimalLength, Text } from "../host/text";
 import * as names from "../names";
 import { Failure } from "../policy/failure";
+import { wasDiverted } from "./diverted";
 import { noteNoToken } from "./facts";
 import { file } from "./file";
 import { answerFailed, isOutdone, isTelling, keepAnswer } from "./last-answer";
 import { nameLarger, nameNext, nameStop } from "./next-tier";
 import { answerOf, backendOf, chainOf, MeterSlot, Phase, Reading, requestOf, startTokenClock } from "./slot";
-import { triedLength, triedText, tryCode } from "./tried";
+import { triedLength, triedText, tryCode, UNREWRITTEN } from "./tried";
 import { errorStatusOutcome, failureOf, isBadStatus, isDenied, isModerated } from "./verdict";
 
 const MAX_PATIENCE_SECONDS: i32 = 3;
@@ -123,6 +124,21 @@ export function concludeLate(slot: MeterSlot, failure: Failure, status: Text): b
   return true;
 }
 
+/**
+ * The service failed the attempt, whatever the backend has answered. With no tier left, and no retry to end at the stop cluster
+ * by, the answer is ours at once: what came is an answer to nothing that the caller asked.
+ */
+export function concludeDiverted(slot: MeterSlot): Action {
+  file(slot, Outcome.NEUTRAL, Failure.NONE);
+  if (nameNext(slot, UNREWRITTEN, false)) askForNextTier();
+  else if (canStop(slot)) stop(slot);
+  else {
+    answerFailed(requestOf(slot), chainOf(slot));
+    return Action.PAUSE;
+  }
+  return Action.CONTINUE;
+}
+
 /** What has not been judged by its end ended badly, or was nobody's fault; Envoy's details tell. */
 export function judgeEnd(slot: MeterSlot): void {
   const hasDetails = readProperty(names.PROPERTY_CODE_DETAILS);
@@ -136,6 +152,11 @@ export function judgeEnd(slot: MeterSlot): void {
     return;
   }
   const phase = slot.phase;
+  if (phase === Phase.WAITING && wasDiverted(slot)) {
+    file(slot, Outcome.NEUTRAL, Failure.NONE);
+    if (!nameNext(slot, UNREWRITTEN, false)) nameStop(slot);
+    return;
+  }
   const failure = endWithoutAnswer(slot, phase);
   const isNobodys = failure === Failure.NONE;
   file(slot, isNobodys ? Outcome.NEUTRAL : Outcome.FAILURE, failure);

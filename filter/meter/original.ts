@@ -26,6 +26,8 @@ const sent: Pairs = new Pairs();
 /** Undoes what earlier attempts (ours, an injector's, a rewrite's) changed: Envoy keeps it over retries (traps.md 6). */
 export function restoreOriginal(): void {
   removeAdded();
+  // It is said of one attempt's body.
+  removeHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN);
   if (!readProperty(names.STATE_ORIGINAL)) return;
   const ptr = resultPtr();
   const size = resultSize();

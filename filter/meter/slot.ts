@@ -75,6 +75,8 @@ export class MeterSlot extends Slot {
   /** 1 = the request's first attempt. */
   attempt: u8;
   hasOwnCredentials: bool;
+  /** Its cluster's metadata ask for another body: the guard stands behind the rewrite. */
+  isRewritten: bool;
   /** The whole request was given to Envoy's upstream side. */
   isSent: bool;
   /** A first token, or its absence, was noted. */

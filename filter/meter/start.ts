@@ -40,6 +40,7 @@ export function startAttempt(slot: MeterSlot): bool {
   slot.retryAfter = NOT_TOLD;
   readCluster();
   slot.hasOwnCredentials = cluster.hasOwnCredentials;
+  slot.isRewritten = cluster.isRewritten;
   if (names.STOP.equals(cluster.aliasPtr, cluster.aliasLength)) return false;
   const request = requestOf(slot);
   if (loadRequest(request)) {
@@ -50,6 +51,9 @@ export function startAttempt(slot: MeterSlot): bool {
     bindUser(slot);
   } else bindProbe(slot);
   if (slot.origin === Origin.USER && request.failedAttempts > 0) restoreOriginal();
+  // Without a gate a caller could say it himself.
+  if (cluster.isRewritten && slot.origin !== Origin.USER)
+    removeHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN);
   rewriteHead(slot);
   if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);
   if (slot.origin === Origin.USER) startCall(backendOf(slot), slot.queuedMs);

@@ -7,12 +7,15 @@ import { MAX_ATTEMPTS, RequestRecord, triedCode, triedTier } from "../request-re
 
 /** Codes below are statuses, the others failures. */
 const FIRST_FAILURE: i32 = 600;
+/** The service did not fit the request to the backend: nobody's failure. */
+export const UNREWRITTEN: i32 = FIRST_FAILURE + FAILURES;
 const MAX_TRY: i32 = 96;
 
 const SEPARATOR = Text.of(", ");
 const EQUALS: u8 = 0x3d;
 const FAILURE_NAMES: Text[] = [];
 for (let i = 0; i < FAILURES; i++) FAILURE_NAMES.push(Text.of(failureName(i)));
+FAILURE_NAMES.push(Text.of("unrewritten"));
 
 let size: i32 = 0;
 
@@ -56,7 +59,7 @@ export function triedLength(): i32 {
 
 function putCode(at: usize, code: i32): usize {
   if (!isStatusCode(code)) {
-    const name = FAILURE_NAMES[min(code - FIRST_FAILURE, FAILURES - 1)];
+    const name = FAILURE_NAMES[min(code - FIRST_FAILURE, FAILURE_NAMES.length - 1)];
     return putBytes(at, name.ptr, name.length);
   }
   const digits = decimal(code);
