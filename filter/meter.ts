@@ -82,6 +82,8 @@ export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
     slot.isOpaque = hasBody && !canRead && (head.isCoded || head.content === Content.JSON);
     return mayTell && canRead ? hold(slot, Reading.ERROR) : concludeError(slot);
   }
+  // Whoever should have translated it is gone.
+  if (slot.isTranslated && !head.isAdapted) return concludeDiverted(slot);
   if (isNoAnswer(slot, hasBody)) return concludeBroken(slot, Outcome.FAILURE, Failure.CUT);
   if (!hasBody) {
     decorate(slot);

@@ -27,6 +27,7 @@ export const HEADER_ATTEMPTS = Text.of("x-llm-breaker-attempts");
 export const HEADER_TRIED = Text.of("x-llm-breaker-tried");
 export const HEADER_REASON = Text.of("x-llm-breaker-reason");
 export const HEADER_REWRITTEN = Text.of("x-llm-breaker-rewritten");
+export const HEADER_ADAPTED = Text.of("x-llm-breaker-adapted");
 
 export const METHOD = Text.of(":method");
 export const PATH = Text.of(":path");
@@ -48,6 +49,7 @@ export const AZURE_KEY = Text.of("ocp-apim-subscription-key");
 export const AWS_TOKEN = Text.of("x-amz-security-token");
 export const AUTH_TOKEN = Text.of("x-auth-token");
 export const COMPLETIONS = Text.of("/completions");
+export const CHAT_COMPLETIONS = Text.of("/chat/completions");
 export const OPENAI_PREFIX = Text.of("openai-");
 export const ENVOY_PREFIX = Text.of("x-envoy-");
 export const RATE_LIMITED = Text.of("x-envoy-ratelimited");

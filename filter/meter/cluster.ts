@@ -12,6 +12,7 @@ const HOST = Text.of("host");
 const PATH = Text.of("path");
 const PATH_PREFIX = Text.of("pathPrefix");
 const QUERY = Text.of("query");
+const DIALECT = Text.of("dialect");
 const DEGRADED = Text.of("degraded");
 const OWN = Text.of("own");
 
@@ -26,12 +27,15 @@ export const path: PathRule = new PathRule();
 export let hasOwnCredentials: bool = false;
 /** The body is rewritten on the way, so that the guard stands there too. */
 export let isRewritten: bool = false;
+/** The backend speaks another dialect: its answers are translated on the way back. */
+export let isTranslated: bool = false;
 
 export function readCluster(): void {
   aliasLength = 0;
   hostLength = 0;
   hasOwnCredentials = false;
   isRewritten = false;
+  isTranslated = false;
   path.clear();
   if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
     pairs.open(resultPtr(), resultSize());
@@ -64,5 +68,8 @@ function note(name: usize, length: i32): void {
     path.queryLength = valueLength;
   } else if (CREDENTIALS.equals(name, length)) hasOwnCredentials = OWN.equals(value, valueLength);
   // What is cut down while a backend is weak may stay as well.
-  else if (!DEGRADED.isPrefixOf(name, length)) isRewritten = true;
+  else if (!DEGRADED.isPrefixOf(name, length)) {
+    isRewritten = true;
+    if (DIALECT.equals(name, length)) isTranslated = true;
+  }
 }

@@ -1,11 +1,17 @@
-// Attempts that the service has failed, and not the backend: a body that was not fitted to it, which the guard kept back.
+// Attempts that the service has failed, and not the backend: a body that was not fitted to it, which the guard kept back, or an
+// answer that was not translated. Nobody's failure; the next tier's turn, or an answer of ours.
 import { readProperty } from "../host/properties";
 import { resultPtr, resultSize } from "../host/result";
 import * as names from "../names";
-import { MeterSlot } from "./slot";
+import { answerOf, MeterSlot, Reading } from "./slot";
 
 /** Whether the guard kept this attempt's body from the backend, whatever was answered to what was sent instead. */
 export function wasDiverted(slot: MeterSlot): bool {
   if (!slot.isRewritten || !readProperty(names.STATE_DIVERTED) || resultSize() !== 1) return false;
   return load<u8>(resultPtr()) === slot.attempt;
+}
+
+/** A translated stream that just stops may only have lost its translator: its own end mark must be there. */
+export function lacksEnd(slot: MeterSlot): bool {
+  return slot.isTranslated && slot.reading === Reading.EVENTS && !answerOf(slot).doneSeen;
 }

@@ -26,6 +26,8 @@ export let content: Content = Content.OTHER;
 export let isCoded: bool = false;
 /** Seconds of Retry-After, or NOT_TOLD, or A_DATE. */
 export let retryAfter: i32 = NOT_TOLD;
+/** The service has translated, or mapped, the answer. */
+export let isAdapted: bool = false;
 
 export function readResponseHeaders(): void {
   status = -1;
@@ -33,6 +35,7 @@ export function readResponseHeaders(): void {
   content = Content.OTHER;
   isCoded = false;
   retryAfter = NOT_TOLD;
+  isAdapted = false;
   if (!pairs.readHeaders(HeaderMap.RESPONSE)) return;
   while (pairs.next()) note(pairs.name, pairs.nameLength);
 }
@@ -52,6 +55,7 @@ function note(name: usize, length: i32): void {
     case 0x78: // "x"
       // A backend may neither force retries, nor forbid them, nor speak in our name.
       if (names.HEADER_PREFIX.isPrefixOf(name, length) || names.RATE_LIMITED.equals(name, length)) {
+        if (names.HEADER_ADAPTED.equals(name, length)) isAdapted = true;
         removeHeaderAt(HeaderMap.RESPONSE, name, length);
       }
       return;

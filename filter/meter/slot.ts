@@ -77,6 +77,8 @@ export class MeterSlot extends Slot {
   hasOwnCredentials: bool;
   /** Its cluster's metadata ask for another body: the guard stands behind the rewrite. */
   isRewritten: bool;
+  /** A chat with a backend of another dialect: only a translated answer can be passed on. */
+  isTranslated: bool;
   /** The whole request was given to Envoy's upstream side. */
   isSent: bool;
   /** A first token, or its absence, was noted. */

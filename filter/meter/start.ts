@@ -54,6 +54,7 @@ export function startAttempt(slot: MeterSlot): bool {
   // Without a gate a caller could say it himself.
   if (cluster.isRewritten && slot.origin !== Origin.USER)
     removeHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN);
+  slot.isTranslated = cluster.isTranslated && isChatCompletion();
   rewriteHead(slot);
   if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);
   if (slot.origin === Origin.USER) startCall(backendOf(slot), slot.queuedMs);
@@ -151,6 +152,12 @@ function bindProbe(slot: MeterSlot): void {
 function pin(slot: MeterSlot, policy: Policy): void {
   slot.policy = changetype<usize>(policy);
   policy.uses++;
+}
+
+/** The one request that the service translates into other dialects. */
+function isChatCompletion(): bool {
+  if (!readHeader(HeaderMap.REQUEST, names.PATH)) return false;
+  return names.CHAT_COMPLETIONS.endsBytes(resultPtr(), lengthBeforeQuery(resultPtr(), resultSize()));
 }
 
 /** The path as the cluster wants it. What may not go there never does, scratch memory or not. */

@@ -7,7 +7,7 @@ import { MAX_ATTEMPTS, RequestRecord, triedCode, triedTier } from "../request-re
 
 /** Codes below are statuses, the others failures. */
 const FIRST_FAILURE: i32 = 600;
-/** The service did not fit the request to the backend: nobody's failure. */
+/** The service did not fit the request to the backend, or the answer to the caller: nobody's failure. */
 export const UNREWRITTEN: i32 = FIRST_FAILURE + FAILURES;
 const MAX_TRY: i32 = 96;
 

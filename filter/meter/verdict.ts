@@ -6,6 +6,7 @@ import { matchedRule } from "../bytes/body-rules";
 import { classifyEngineError, EngineError } from "../bytes/engine-error";
 import { ErrorKind } from "../bytes/error-kind";
 import { Failure } from "../policy/failure";
+import { lacksEnd } from "./diverted";
 import { NOT_TOLD } from "./response-headers";
 import { answerOf, backendOf, MeterSlot, matcherOf, Phase, Reading, requestOf } from "./slot";
 
@@ -60,7 +61,7 @@ export function endOutcome(slot: MeterSlot): i32 {
   if (slot.reading === Reading.JSON && answer.plain && !isChat) return Outcome.SUCCESS;
   // Held to its end, an answer with a hole in it can still be replaced; one that has gone out is what it is.
   const hasHole = slot.phase === Phase.HOLDING && slot.reading === Reading.EVENTS && answer.malformed;
-  return isWhole(answer) && !hasHole ? Outcome.SUCCESS : Outcome.FAILURE;
+  return isWhole(answer) && !hasHole && !lacksEnd(slot) ? Outcome.SUCCESS : Outcome.FAILURE;
 }
 
 /** The outcome of an error that was seen in the events so far, or -1. */
