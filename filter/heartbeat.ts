@@ -1,5 +1,6 @@
 // Whether our own service lives. One elected VM asks it each second; all read the answer from shared data. Tiers whose
 // body must be rewritten are skipped while it is away, so that no backend gets a request made for another one.
+import { listHas } from "./bytes/name-list";
 import { allocate } from "./host/arena";
 import { nowMs, secret64 } from "./host/clock";
 import { HeaderMap, readHeader } from "./host/headers";
@@ -9,7 +10,7 @@ import { finishPairs, pairsSize, putText, startPairs } from "./host/pairs-writer
 import { resultPtr, resultSize } from "./host/result";
 import { createShared, readShared, sharedCas, writeShared } from "./host/shared-data";
 import { Text } from "./host/text";
-import { AUTHORITY, KEY_LEADER, KEY_SERVICE, METHOD, PATH, STATUS } from "./names";
+import { AUTHORITY, HEADER_DEGRADE, KEY_LEADER, KEY_SERVICE, METHOD, PATH, STATUS } from "./names";
 import { Policy } from "./policy/policy";
 
 const PERIOD_MS: u64 = 1000;
@@ -19,6 +20,11 @@ const LOST_AFTER_MS: u64 = 30000;
 const LEASE_MS: u64 = 2500;
 const REFRESH_MS: u64 = 200;
 const LEASE_SIZE: i32 = 16;
+/** A queue moves on: after so long nothing is known of it. */
+const QUEUE_STALE_AFTER_MS: u64 = 5000;
+const SEEN_SIZE: i32 = 8;
+/** A longer list is not believed. */
+const MAX_LIST: i32 = 512;
 
 const GET = Text.of("GET");
 const HEALTH_PATH = Text.of("/healthz");
@@ -29,6 +35,9 @@ let self: u64 = 0;
 let call: u32 = 0;
 let nextBeatMs: u64 = 0;
 let lastSeenMs: u64 = 0;
+/** Backends whose engines have long queues, as the service has told last. */
+const queued: usize = heap.alloc(MAX_LIST);
+let queuedLength: i32 = 0;
 let readAtMs: u64 = 0;
 let startedMs: u64 = 0;
 let wasUp: bool = true;
@@ -43,13 +52,27 @@ export function isServiceLost(policy: Policy): bool {
   return policy.serviceCluster != null && silentForMs() >= LOST_AFTER_MS;
 }
 
+/** Whether the engine behind a backend has a long queue, by the service's last healthy word. */
+export function isQueueLong(backend: Text, now: u64): bool {
+  refresh(now);
+  if (queuedLength === 0 || now >= lastSeenMs + QUEUE_STALE_AFTER_MS) return false;
+  return listHas(queued, queuedLength, backend.ptr, backend.length);
+}
+
+/** What the leader heard, read from shared data at most five times a second. */
+function refresh(now: u64): void {
+  if (now - readAtMs < REFRESH_MS) return;
+  readAtMs = now;
+  if (!readShared(KEY_SERVICE) || resultSize() < SEEN_SIZE) return;
+  lastSeenMs = load<u64>(resultPtr());
+  queuedLength = min(resultSize() - SEEN_SIZE, MAX_LIST);
+  memory.copy(queued, resultPtr() + SEEN_SIZE, queuedLength);
+}
+
 function silentForMs(): u64 {
   const now = nowMs();
   if (startedMs === 0) startedMs = now;
-  if (now - readAtMs >= REFRESH_MS) {
-    readAtMs = now;
-    if (readShared(KEY_SERVICE) && resultSize() === 8) lastSeenMs = load<u64>(resultPtr());
-  }
+  refresh(now);
   const seen = max<u64>(lastSeenMs, startedMs);
   return now > seen ? now - seen : 0;
 }
@@ -87,10 +110,14 @@ export function onBeat(token: u32): bool {
   const isOk =
     readHeader(HeaderMap.CALL_RESPONSE, STATUS) && resultSize() === 3 && load<u8>(resultPtr()) === 0x32;
   if (!isOk) return true;
-  const value = allocate(8);
+  const hasList = readHeader(HeaderMap.CALL_RESPONSE, HEADER_DEGRADE) && resultSize() <= MAX_LIST;
+  const length = hasList ? resultSize() : 0;
+  const list = resultPtr();
+  const value = allocate(SEEN_SIZE + length);
   if (value === 0) return true;
   store<u64>(value, nowMs());
-  writeShared(KEY_SERVICE, value, 8, 0);
+  memory.copy(value + SEEN_SIZE, list, length);
+  writeShared(KEY_SERVICE, value, SEEN_SIZE + length, 0);
   return true;
 }
 

@@ -9,6 +9,7 @@ export const STATE_ORIGINAL = Text.of("llm.breaker.original");
 export const STATE_BEFORE = Text.of("llm.breaker.before");
 export const STATE_ANSWER = Text.of("llm.breaker.answer");
 export const STATE_CANARY = Text.of("llm.breaker.canary");
+export const STATE_DEGRADE = Text.of("llm.breaker.degrade");
 export const STATE_DIVERTED = Text.of("llm.breaker.diverted");
 export const STEP_COUNT = Text.of("count");
 
@@ -28,6 +29,7 @@ export const HEADER_TRIED = Text.of("x-llm-breaker-tried");
 export const HEADER_REASON = Text.of("x-llm-breaker-reason");
 export const HEADER_REWRITTEN = Text.of("x-llm-breaker-rewritten");
 export const HEADER_ADAPTED = Text.of("x-llm-breaker-adapted");
+export const HEADER_DEGRADE = Text.of("x-llm-breaker-degrade");
 
 export const METHOD = Text.of(":method");
 export const PATH = Text.of(":path");

@@ -70,6 +70,7 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_CANARY);
   declareFilterState(names.STATE_ANSWER);
   declareFilterState(names.STATE_BEFORE);
+  declareFilterState(names.STATE_DEGRADE);
   declareFilterState(names.STATE_DIVERTED);
   if (root.position === Position.UNKNOWN) {
     log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter, guard");

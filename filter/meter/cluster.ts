@@ -29,6 +29,8 @@ export let hasOwnCredentials: bool = false;
 export let isRewritten: bool = false;
 /** The backend speaks another dialect: its answers are translated on the way back. */
 export let isTranslated: bool = false;
+/** Some rewriting depends on how the backend fares. */
+export let isDegradable: bool = false;
 
 export function readCluster(): void {
   aliasLength = 0;
@@ -36,6 +38,7 @@ export function readCluster(): void {
   hasOwnCredentials = false;
   isRewritten = false;
   isTranslated = false;
+  isDegradable = false;
   path.clear();
   if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
     pairs.open(resultPtr(), resultSize());
@@ -67,8 +70,8 @@ function note(name: usize, length: i32): void {
     path.query = value;
     path.queryLength = valueLength;
   } else if (CREDENTIALS.equals(name, length)) hasOwnCredentials = OWN.equals(value, valueLength);
-  // What is cut down while a backend is weak may stay as well.
-  else if (!DEGRADED.isPrefixOf(name, length)) {
+  else if (DEGRADED.isPrefixOf(name, length)) isDegradable = true;
+  else {
     isRewritten = true;
     if (DIALECT.equals(name, length)) isTranslated = true;
   }

@@ -27,6 +27,7 @@ import { Chain, Policy } from "../policy/policy";
 import { loadRequest, NO_TIER, namePtr, RequestRecord } from "../request-record";
 import * as cluster from "./cluster";
 import { readCluster } from "./cluster";
+import { tellDegrade } from "./degrade";
 import { removeCredentials, restoreOriginal } from "./original";
 import { NOT_TOLD } from "./response-headers";
 import { backendOf, chainOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
@@ -57,7 +58,9 @@ export function startAttempt(slot: MeterSlot): bool {
   slot.isTranslated = cluster.isTranslated && isChatCompletion();
   rewriteHead(slot);
   if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);
-  if (slot.origin === Origin.USER) startCall(backendOf(slot), slot.queuedMs);
+  if (slot.origin !== Origin.USER) return true;
+  startCall(backendOf(slot), slot.queuedMs);
+  if (cluster.isDegradable) tellDegrade(slot);
   return true;
 }
 
