@@ -2,18 +2,21 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findRepoRoot } from "../test/support/repo-root.js";
 import { measureChain } from "./chain/chain.js";
+import { measureExtproc } from "./extproc/extproc.js";
 import { measureSoak } from "./soak/soak.js";
 import { measureStream } from "./stream/stream.js";
 
 const usage = `Usage: npm run bench -- [options]
   --only NAME        chain    CPU that the filter chain adds to a request inside Envoy (default)
                      stream   what reading an event stream adds: CPU a response and event, time to a token
+                     extproc  what asking the service costs: its CPU a request, a caller's wait
                      soak     whether memory stays flat while half of the callers leave
   --json             one line of JSON on stdout instead of indented JSON
   --requests N       chain: in each cell, over all blocks (default 36000)
                      stream: streamed answers in each cell, over all blocks (default 864)
+                     extproc: in each cell, over all blocks (default 90000)
                      soak: in all (default 2000000; 200000 is enough for a quick look)
-  --blocks N         chain, stream: turns, each measuring every cell once (default 9)
+  --blocks N         chain, stream, extproc: turns, each measuring every cell once (default 9)
   --modules FOLDER   another build of the filter (default build)`;
 
 const liveStreams = 5000;
@@ -33,6 +36,7 @@ interface Bench {
 const benches: Readonly<Record<string, Bench>> = {
   chain: { requests: 36_000, run: (settings) => measureChain({ ...settings, liveStreams }) },
   stream: { requests: 864, run: ({ requests, ...rest }) => measureStream({ ...rest, responses: requests }) },
+  extproc: { requests: 90_000, run: measureExtproc },
   soak: { requests: 2_000_000, run: measureSoak },
 };
 
