@@ -1,4 +1,5 @@
 import type { Server as HttpServer } from "node:http";
+import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { Generations } from "./generations.js";
 import { GrpcServer } from "./grpc-server.js";
@@ -10,6 +11,9 @@ import { buildServices } from "./services.js";
 import { Shelf } from "./shelf.js";
 import { createLog } from "./telemetry/log.js";
 import { usageService } from "./usage/usage-service.js";
+
+/** Settings that ports and the largest gRPC message are made of. */
+const START_ONLY = ["listen", "maxBodyBytes"] as const;
 
 export interface Service {
   /** host:port as bound, also when the config asked for port 0. */
@@ -73,6 +77,10 @@ export async function startService(config: ServiceConfig): Promise<Service> {
       }
       generations.swap(services);
       log.level = next.log.level;
+      log.info({ changed: changedKeys(inUse, next) }, "reconfigured");
+      for (const key of START_ONLY) {
+        if (!isDeepStrictEqual(config[key], next[key])) log.warn(`${key} has changed, which needs a restart`);
+      }
       inUse = next;
     },
     setConfigStale(isStale) {
@@ -85,6 +93,11 @@ export async function startService(config: ServiceConfig): Promise<Service> {
       return closing;
     },
   };
+}
+
+function changedKeys(old: ServiceConfig, next: ServiceConfig): string[] {
+  const keys = Object.keys(next) as (keyof ServiceConfig)[];
+  return keys.filter((key) => !isDeepStrictEqual(old[key], next[key]));
 }
 
 async function drain(

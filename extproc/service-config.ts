@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { callerSettings } from "./callers/settings.js";
 import { address, count, duration } from "./config/fields.js";
-import { checkSettings, readSettings } from "./config/load.js";
+import { checkSettings, SettingsFile } from "./config/load.js";
 import { limitsSettings } from "./limits/settings.js";
 import { cacheSettings } from "./remember/settings.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
@@ -38,6 +38,8 @@ export const serviceSchema = z.strictObject({
 
 export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;
 
+export type ConfigFile = SettingsFile<typeof serviceSchema>;
+
 /**
  * Defaults, then everything validated at once.
  * @throws ConfigError whose one-line message names each bad field, the rule and what was given.
@@ -46,11 +48,8 @@ export function parseConfig(raw: unknown): ServiceConfig {
   return checkSettings(serviceSchema, raw);
 }
 
-/**
- * Reads the file that LLM_BREAKER_CONFIG names; defaults when it is unset or empty.
- * @throws ConfigError when the file can't be read, is no YAML, or has a bad field.
- */
-export function loadConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
-  const file = environment[CONFIG_VARIABLE];
-  return file ? readSettings(serviceSchema, file, CONFIG_VARIABLE) : parseConfig({});
+/** The file that LLM_BREAKER_CONFIG names; undefined when it is unset or empty: then everything has its default. */
+export function configFile(environment: NodeJS.ProcessEnv): ConfigFile | undefined {
+  const path = environment[CONFIG_VARIABLE];
+  return path ? new SettingsFile(serviceSchema, path, CONFIG_VARIABLE) : undefined;
 }

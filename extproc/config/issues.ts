@@ -1,23 +1,51 @@
 import type { z } from "zod";
+import { formatPath, type Problem } from "./errors.js";
 
-/** One text per bad field: its path, the rule and what was given. */
-export function describeIssue(issue: z.core.$ZodIssue): string[] {
-  const path = formatPath(issue.path);
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+const MAX_SHOWN = 100;
+
+/** What zod found, in words: the field's path, the rule and what was given. */
+export function describeIssue(issue: Issue, above: Path = []): Problem[] {
+  const path = [...above, ...issue.path];
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map(
-      (key) => `${path ? `${path}.` : ""}${key} is unknown, remove it or check its spelling`,
-    );
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      isKey: true,
+      text: `${formatPath([...path, key])} is unknown, remove it or check its spelling`,
+    }));
   }
-  return [`${path || "the file"} ${ruleOf(issue)}, got ${JSON.stringify(issue.input) ?? "nothing"}`];
+  if (issue.code === "invalid_key") {
+    return [
+      { path, isKey: true, text: `${formatPath(path)} ${issue.issues[0]?.message ?? "is no valid name"}` },
+    ];
+  }
+  if (issue.code === "invalid_union") {
+    const branch = likeliest(issue.errors);
+    if (branch !== undefined) return branch.flatMap((inner) => describeIssue(inner, path));
+  }
+  return [{ path, text: `${formatPath(path) || "the file"} ${ruleOf(issue)}, got ${show(issue.input)}` }];
 }
 
-function ruleOf(issue: z.core.$ZodIssue): string {
+function ruleOf(issue: Issue): string {
   if (issue.code === "invalid_value") return `must be one of ${issue.values.map(String).join(", ")}`;
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    const rules = issue.errors.flatMap((branch) => branch.map(ruleOf));
+    return [...new Set(rules)].join(" or ").replaceAll(" or must be ", " or ");
+  }
   // Fields that say a rule of their own keep it; maps and lists have zod's words.
   if (issue.code === "invalid_type" && issue.message.startsWith("Invalid input")) {
     return `must be ${article(issue.expected)}`;
   }
   return issue.message;
+}
+
+/** Of a choice between kinds, the kind that was meant: the one whose faults lie deeper than the value itself. */
+function likeliest(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  return branches.find((issues) =>
+    issues.every(({ code, path }) => path.length > 0 || code === "unrecognized_keys"),
+  );
 }
 
 function article(expected: string): string {
@@ -26,9 +54,16 @@ function article(expected: string): string {
   return `a ${expected}`;
 }
 
-function formatPath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, step) => {
-    if (typeof step === "number") return `${text}[${step}]`;
-    return text === "" ? String(step) : `${text}.${String(step)}`;
-  }, "");
+/** What was given, short, and without what may be a password before an @. */
+function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "number") return String(value);
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? "nothing";
+  } catch {
+    return "a value that holds itself";
+  }
+  text = text.replaceAll(/[^\s"/@]*@/g, "***@");
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -1,43 +1,62 @@
-import { readFileSync } from "node:fs";
-import { parse as parseYaml } from "yaml";
 import type { z } from "zod";
+import { readDocument, type SettingsDocument } from "./document.js";
 import { ConfigError } from "./errors.js";
 import { describeIssue } from "./issues.js";
+import { readText } from "./text.js";
 
 /**
  * Defaults, then everything validated at once.
- * @throws ConfigError whose one-line message names each bad field, the rule and what was given.
+ * @throws ConfigError that names each bad field, the rule and what was given.
  */
 export function checkSettings<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
   const parsed = schema.safeParse(raw ?? {}, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw new ConfigError(`EXTPROC config: ${parsed.error.issues.flatMap(describeIssue).join("; ")}`);
+  throw new ConfigError(parsed.error.issues.flatMap((issue) => describeIssue(issue)));
 }
 
-/**
- * `source` says what named the file, for the message when it can't be read.
- * @throws ConfigError when the file can't be read, is no YAML, or has a bad field.
- */
-export function readSettings<Schema extends z.ZodType>(
-  schema: Schema,
-  file: string,
-  source: string,
-): z.output<Schema> {
-  return checkSettings(schema, readYaml(file, source));
-}
+/** A YAML file of settings. */
+export class SettingsFile<Schema extends z.ZodType> {
+  /** `source` is what named the file, for the message when it can't be read. */
+  constructor(
+    private readonly schema: Schema,
+    readonly path: string,
+    private readonly source: string,
+  ) {}
 
-function readYaml(file: string, source: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (cause) {
-    const remedy = `${source} must name a readable YAML file (unset it for the defaults)`;
-    throw new ConfigError(`EXTPROC config: ${remedy}, got ${JSON.stringify(file)}`, { cause });
+  /** @throws ConfigError when it can't be read. */
+  read(): string {
+    try {
+      return readText(this.path);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const rule = `${this.source} must name a readable YAML file (unset it for the defaults)`;
+      const text = `${rule}, got ${JSON.stringify(this.path)}: ${reason}`;
+      throw new ConfigError([{ path: [], text }], undefined, { cause });
+    }
   }
-  try {
-    return parseYaml(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.split("\n", 1)[0] : String(cause);
-    throw new ConfigError(`EXTPROC config: ${file} must be valid YAML: ${reason}`, { cause });
+
+  /** @throws ConfigError with line and column of everything that is wrong. */
+  parse(text: string): z.output<Schema> {
+    const document = readDocument(text);
+    if ("problems" in document) throw new ConfigError(document.problems, this.path);
+    try {
+      return checkSettings(this.schema, document.value);
+    } catch (cause) {
+      throw cause instanceof ConfigError ? this.locate(cause, document) : cause;
+    }
+  }
+
+  /** The same error with line and column of each field in `text`. */
+  locateIn(error: ConfigError, text: string): ConfigError {
+    const document = readDocument(text);
+    return "problems" in document ? error : this.locate(error, document);
+  }
+
+  private locate({ problems, cause }: ConfigError, document: SettingsDocument): ConfigError {
+    const located = problems.map((problem) => ({
+      ...problem,
+      position: document.positionOf(problem.path, problem.isKey === true),
+    }));
+    return new ConfigError(located, this.path, { cause });
   }
 }

@@ -73,11 +73,8 @@ function loadOwn(file: string, index: number): Vocabulary {
     return loadVocabulary(file);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const field = `tokenizers[${index}].file`;
-    throw new ConfigError(
-      `EXTPROC config: ${field} must be a Hugging Face tokenizer.json, got ${file}: ${reason}`,
-      { cause },
-    );
+    const rule = `must be a Hugging Face tokenizer.json, got ${file}: ${reason}`;
+    throw ConfigError.of(["tokenizers", index, "file"], rule, cause);
   }
 }
 

@@ -40,12 +40,12 @@ test("cuts streams that outlive the drain's limit, and still exits 0", async () 
   client.close();
 });
 
-test("exits 2 with one line that names every bad field", async () => {
+test("exits 2 with one line that names every bad field and its place", async () => {
   const service = new ServiceProcess("listen: {grpc: abc}\nlog: {level: loud}\n");
   assert.equal(await service.exit(), 2);
   assert.match(
     service.stderr,
-    /^EXTPROC config: listen\.grpc must be host:port, got "abc"; log\.level must be one of .*, got "loud"\n$/,
+    /^EXTPROC config: \S+\.yaml:1:16 listen\.grpc must be host:port, got "abc"; \S+\.yaml:2:14 log\.level must be one of .*, got "loud"\n$/,
   );
   assert.deepEqual(service.lines, []);
 });
@@ -53,7 +53,7 @@ test("exits 2 with one line that names every bad field", async () => {
 test("exits 2 when the file is no YAML", async () => {
   const service = new ServiceProcess("listen: {grpc: [\n");
   assert.equal(await service.exit(), 2);
-  assert.match(service.stderr, /^EXTPROC config: .*\.yaml must be valid YAML: [^\n]*\n$/);
+  assert.match(service.stderr, /^EXTPROC config: \S+\.yaml:2:1 must be valid YAML: [^\n]*\n$/);
 });
 
 test("exits 1 with one line that names the setting when a port is taken", async () => {

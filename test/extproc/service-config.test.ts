@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConfigError } from "../../extproc/config/errors.js";
-import { loadConfig, parseConfig } from "../../extproc/service-config.js";
+import { configFile, parseConfig } from "../../extproc/service-config.js";
 
 function messageOf(raw: unknown): string {
   try {
@@ -74,10 +74,8 @@ test("takes host names and IPv6", () => {
   for (const grpc of ["::1:9002", ":9002", "host:", "host:70000"]) messageOf({ listen: { grpc } });
 });
 
-test("names the variable when the file can't be read", () => {
-  assert.throws(
-    () => loadConfig({ LLM_BREAKER_CONFIG: "/no/such/file.yaml" }),
-    /LLM_BREAKER_CONFIG must name a readable YAML file/,
-  );
-  assert.equal(loadConfig({}).listen.grpc, "127.0.0.1:9002");
+test("has no file when the variable is unset or empty", () => {
+  assert.equal(configFile({}), undefined);
+  assert.equal(configFile({ LLM_BREAKER_CONFIG: "" }), undefined);
+  assert.equal(configFile({ LLM_BREAKER_CONFIG: "/a.yaml" })?.path, "/a.yaml");
 });
