@@ -64,6 +64,6 @@ function show(value: unknown): string {
   } catch {
     return "a value that holds itself";
   }
-  text = text.replaceAll(/[^\s"/@]*@/g, "***@");
+  text = text.replaceAll(/(?:[^"\\@]|\\.)*@/g, "***@");
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -40,7 +40,7 @@ test("names every bad field at once", () => {
     log: { level: "loud" },
     tokens: { maxTextBytes: 1.5, timeLimit: "soon", largeConcurrency: 0, defaultFamily: "gpt2" },
     tokenizers: [{ models: [], file: "/no/such/tokenizer.json", template: "alpaca" }, { file: "/" }],
-    limits: {},
+    nonsense: {},
   });
   for (const field of [
     "listen.grpc",
@@ -55,7 +55,7 @@ test("names every bad field at once", () => {
     "tokenizers[0].file",
     "tokenizers[0].template",
     "tokenizers[1].models",
-    "limits",
+    "nonsense",
   ]) {
     assert.ok(message.includes(`${field} `), `${field} in ${message}`);
   }

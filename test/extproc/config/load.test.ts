@@ -197,7 +197,10 @@ test("says that a file may not be read", (context) => {
 
 test("shows what was given in short, and no password", () => {
   const [problem = ""] = problemsOf('redis: "http://user:hunter2@host"');
-  assert.equal(problem, 'service.yaml:1:8 redis must be a URL like redis://host:port, got "http://***@host"');
+  assert.equal(problem, 'service.yaml:1:8 redis must be a URL like redis://host:port, got "***@host"');
+  for (const password of ["pa/ss", 'pa\\"ss', "pass@pass", "pa ss"]) {
+    assert.ok(!problemsOf(`redis: "http://:${password}@host"`).join().includes("ss"), password);
+  }
   assert.ok((problemsOf(`level: ${"x".repeat(5000)}`)[0] ?? "").length < 200);
   assert.match(
     problemsOf(Array.from({ length: 80 }, (_, i) => `k${i}: 1`).join("\n")).at(-1) ?? "",
