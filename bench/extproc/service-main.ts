@@ -1,19 +1,23 @@
 // The service as it ships, and one role more that does nothing: `node service-main.js HOST:PORT`.
+import { Generations } from "../../extproc/generations.js";
 import { GrpcServer } from "../../extproc/grpc-server.js";
 import { Health } from "../../extproc/health.js";
 import type { Role } from "../../extproc/role.js";
 import { parseConfig } from "../../extproc/service-config.js";
 import { buildServices } from "../../extproc/services.js";
+import { Shelf } from "../../extproc/shelf.js";
 import { createLog } from "../../extproc/telemetry/log.js";
 import { DO_NOTHING } from "./roles.js";
 
 const config = parseConfig({ log: { level: "error" } });
 const log = createLog(config.log.level);
-const services = buildServices(config, log);
+const services = await buildServices(config, new Shelf(), log);
 const doNothing: Role = { begin: () => ({ onRequestHeaders: () => ({}), onRequestBody: () => ({}) }) };
+const roles = new Map([...services.roles, [DO_NOTHING, doNothing]]);
+const generations = new Generations({ ...services, roles });
 const server = new GrpcServer({
   maxBodyBytes: config.maxBodyBytes,
-  findRole: (name) => (name === DO_NOTHING ? doNothing : services.roles.get(name)),
+  lease: () => generations.lease(),
   health: new Health(),
   log,
 });
