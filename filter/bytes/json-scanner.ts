@@ -62,6 +62,8 @@ function step(scanner: JsonScanner): i32 {
 function between(scanner: JsonScanner): i32 {
   const byte = load<u8>(scanner.at);
   if (byte <= 0x20) {
+    // UTF-16, which some servers detect: read as bytes it could hide other keys than they see.
+    if (byte === 0) return breakOff(scanner);
     scanner.at++;
     return JsonEvent.MORE;
   }

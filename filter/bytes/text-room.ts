@@ -24,9 +24,9 @@ export class TextScanner128 extends JsonScanner {
   text120: u64;
 }
 
-/** A scanner with room for 512 bytes of text. */
+/** A scanner with room for 256 bytes of text. */
 @unmanaged
-export class TextScanner512 extends TextScanner128 {
+export class TextScanner256 extends TextScanner128 {
   text128: u64;
   text136: u64;
   text144: u64;
@@ -43,6 +43,11 @@ export class TextScanner512 extends TextScanner128 {
   text232: u64;
   text240: u64;
   text248: u64;
+}
+
+/** A scanner with room for 512 bytes of text. */
+@unmanaged
+export class TextScanner512 extends TextScanner256 {
   text256: u64;
   text264: u64;
   text272: u64;

@@ -33,10 +33,63 @@ describe("the request peek", () => {
   it("takes the last of equal keys, as the servers' parsers do", () => {
     expect(
       peekFacts('{"stream":true,"stream":false,"model":"a","model":"bc","max_tokens":1,"max_tokens":2}'),
-    ).toBe("model:bc stream:0 max:2 complete");
+    ).toBe("model:bc ambiguous stream:0 max:2 complete");
     expect(peekFacts('{"model":"a","model":null,"stream":true,"stream":{"x":true},"n":3,"n":[4]}')).toBe(
-      "complete",
+      "ambiguous complete",
     );
+  });
+
+  it("tells when two keys name different models, however they are spelt and wherever they stand", () => {
+    expect(peekFacts('{"model":"a","n":1,"model":"b"}')).toBe("model:b ambiguous n:1 complete");
+    expect(peekFacts('{"model":"a","messages":[{"x":[]}],"mod\\u0065l":"b"}')).toBe(
+      "model:b ambiguous complete",
+    );
+    expect(peekFacts('{"\\u006d\\u006fdel":"b","model":"a"}')).toBe("model:a ambiguous complete");
+    expect(peekFacts('{"model":"a","model":{"b":1}}')).toBe("ambiguous complete");
+    expect(peekFacts('{"model":["a"],"model":"a"}')).toBe("model:a ambiguous complete");
+    expect(peekFacts('{"model":"a","model":"ab"}')).toBe("model:ab ambiguous complete");
+    expect(peekFacts('{"model":"ab","model":"a"}')).toBe("model:a ambiguous complete");
+    expect(peekFacts('{"model":"a","model":"b","model":"a"}')).toBe("model:a ambiguous complete");
+    expect(peekFacts('{"model":"a","model":"b","model":"b"}')).toBe("model:b ambiguous complete");
+    expect(peekFacts('{"model":"a","model":"b"')).toBe("model:b ambiguous");
+    expect(peekFacts('{"model":"a","model":"b"]')).toBe("model:b ambiguous malformed");
+  });
+
+  it("takes keys of other letter case for rivals only: not every server reads them", () => {
+    expect(peekFacts('{"model":"a","Model":"b"}')).toBe("model:b ambiguous complete");
+    expect(peekFacts('{"MODEL":"b","model":"a"}')).toBe("model:a ambiguous complete");
+    expect(peekFacts('{"MODEL":"a","model":"a"}')).toBe("model:a complete");
+    expect(peekFacts('{"Model":"a"}')).toBe("model:a unnamed complete");
+  });
+
+  it("minds no equal values, and none that name nothing", () => {
+    expect(peekFacts('{"model":"a/b","mod\\u0065l":"\\u0061\\/b"}')).toBe("model:a/b complete");
+    expect(peekFacts('{"model":"a","model":"a","model":"a"}')).toBe("model:a complete");
+    expect(peekFacts('{"model":"","model":""}')).toBe("model: complete");
+    expect(peekFacts('{"model":null,"model":{"x":1}}')).toBe("complete");
+    expect(peekFacts('{"model":"a","models":"b","x":{"model":"b"},"messages":[{"model":"c"}]}')).toBe(
+      "model:a complete",
+    );
+  });
+
+  it("cannot tell equal names that are too long", () => {
+    const long = "m".repeat(129);
+    expect(peekFacts('{"model":"' + long + '","model":"' + long + '"}')).toBe(
+      "model:" + "m".repeat(128) + " truncated ambiguous complete",
+    );
+    const longest = "m".repeat(128);
+    expect(peekFacts('{"model":"' + longest + '","model":"' + longest + '"}')).toBe(
+      "model:" + longest + " complete",
+    );
+    expect(peekFacts('{"model":"' + longest + '","model":"' + "m".repeat(127) + 'x"}')).toBe(
+      "model:" + "m".repeat(127) + "x ambiguous complete",
+    );
+  });
+
+  it("takes no wide characters for JSON: what a server makes of them reads otherwise as bytes", () => {
+    expect(peekFacts('{\0"\0x\0"\0:\0"\0","model":"a","y":"z"\0}\0')).toBe("malformed");
+    expect(peekFacts('\0{\0"model":"a"}')).toBe("malformed");
+    expect(peekFacts('{"model":"a"\0}')).toBe("model:a malformed");
   });
 
   it("looks at the top level only", () => {
@@ -72,7 +125,7 @@ describe("the request peek", () => {
         "model:" + kept + " truncated complete",
       );
     }
-    expect(peekFacts('{"model":"' + "m".repeat(300) + '","model":"a"}')).toBe("model:a complete");
+    expect(peekFacts('{"model":"' + "m".repeat(300) + '","model":"a"}')).toBe("model:a ambiguous complete");
   });
 
   it("clamps numbers and takes none for a count that isn't one", () => {

@@ -9,7 +9,14 @@ import {
 } from "../../../filter/bytes/answer";
 import { classifyEngineError } from "../../../filter/bytes/engine-error";
 import { ErrorKind, kindOfText } from "../../../filter/bytes/error-kind";
-import { feedPeek, MODEL_ROOM, peekModel, RequestPeek, resetPeek } from "../../../filter/bytes/request-peek";
+import {
+  feedPeek,
+  isAmbiguous,
+  MODEL_ROOM,
+  peekModel,
+  RequestPeek,
+  resetPeek,
+} from "../../../filter/bytes/request-peek";
 import { atMemoryEnd, guarded, isIntact, Noise } from "./support";
 
 const ROUNDS: i32 = 200_000;
@@ -34,6 +41,7 @@ const ANSWERS: string[] = [
 const REQUESTS: string[] = [
   '{"model":"qwen3-32b","messages":[{"role":"user","content":"a\\n\\"b\\"[{"}],"stream":true,"max_tokens":64,"n":2}',
   '{"m\\u006fdel":"\\ud83d\\ude00é","stream":false,"max_completion_tokens":99999999999999999999,"tools":[[[]]]}',
+  '{"model":"a","Model":"aa","n":1,"model":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","mod\\u0065l":null}',
 ];
 /** Bytes that mean something to one of the parsers. */
 const SPICE = '"\\{}[]:,\n\r \tu0eE-+.tfn/dD\u00ff';
@@ -105,6 +113,7 @@ function answerHash(): u64 {
 
 function peekHash(): u64 {
   let value: u64 = <u64>peek.complete | ((<u64>peek.malformed) << 1) | ((<u64>peek.modelTruncated) << 2);
+  value = value * 31 + (<u64>isAmbiguous(peek) | ((<u64>peek.hasModelKey) << 1));
   value = value * 31 + <u64>peek.stream;
   value = value * 31 + <u64>peek.maxTokens;
   value = value * 31 + <u64>peek.n;

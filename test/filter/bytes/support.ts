@@ -8,7 +8,14 @@ import {
   resetAnswer,
 } from "../../../filter/bytes/answer";
 import { ErrorKind } from "../../../filter/bytes/error-kind";
-import { feedPeek, peekModel, RequestPeek, resetPeek } from "../../../filter/bytes/request-peek";
+import {
+  feedPeek,
+  isAmbiguous,
+  namesModel,
+  peekModel,
+  RequestPeek,
+  resetPeek,
+} from "../../../filter/bytes/request-peek";
 
 /** Each fixture is cut in this many random ways. */
 const RANDOM_CUTS: i32 = 24;
@@ -188,6 +195,9 @@ function listPeek(): string {
     facts += "model:" + String.UTF8.decodeUnsafe(peekModel(peek), <usize>peek.modelLength) + " ";
   }
   if (peek.modelTruncated) facts += "truncated ";
+  if (isAmbiguous(peek)) facts += "ambiguous ";
+  if (peek.modelLength >= 0 && peek.complete && !peek.modelTruncated && !namesModel(peek))
+    facts += "unnamed ";
   if (peek.stream >= 0) facts += "stream:" + peek.stream.toString() + " ";
   if (peek.maxTokens >= 0) facts += "max:" + peek.maxTokens.toString() + " ";
   if (peek.n >= 0) facts += "n:" + peek.n.toString() + " ";
