@@ -1,6 +1,11 @@
 import { Text } from "../host/text";
 import { Fields, HOUR_MS } from "./fields";
+import { parseExhausted } from "./parse-exhausted";
+import { parseModels } from "./parse-models";
 import { Backend, Chain, MAX_TIERS, Policy } from "./policy";
+
+/** What a route names instead of a chain, to have the chain chosen by the model in the body. */
+export const BY_MODEL = "by-model";
 
 const MAX_HOLD: i32 = 2064384; // listener limit 2 MiB less one 32 KiB read of the cluster's
 
@@ -12,6 +17,8 @@ export function parseChains(fields: Fields, policy: Policy): void {
     const name = chains.node.keys[i];
     if (!isPrintable(name))
       chains.fault(name, "must be 1 to 63 printable characters, without quotes and backslashes");
+    if (name === BY_MODEL)
+      chains.fault(name, "is not for a chain: a route says so to have its chain chosen by the model");
     const chain = new Chain(name);
     parseChain(chains.object(name), chain, policy);
     policy.chains.push(chain);
@@ -47,10 +54,9 @@ function parseChain(fields: Fields, chain: Chain, policy: Policy): void {
     2 * HOUR_MS,
     chain.answerTimeoutMs + 60000,
   );
-  const exhausted = fields.object("exhausted");
-  chain.exhausted = exhausted.choice("action", ["reply", "bypass"], chain.exhausted);
-  chain.exhaustedStatus = exhausted.integer("status", 400, 599, chain.exhaustedStatus);
-  exhausted.close();
+  parseExhausted(fields.object("exhausted"), chain);
+  chain.limits = fields.flag("limits", chain.limits);
+  parseModels(fields, chain, policy);
   fields.close();
 }
 

@@ -22,18 +22,37 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
   const shared = fields.find("breaker");
   parseBackends(fields, shared ? shared : new Json(JsonKind.OBJECT), policy);
   parseChains(fields, policy);
-  const only = fields.text("chain", "");
-  if (only.length) {
-    const name = Text.of(only);
-    policy.onlyChain = policy.findChain(name.ptr, name.length);
-    if (policy.onlyChain < 0) fields.fault("chain", 'must be one of chains, got "' + only + '"');
-  }
+  policy.onlyChain = parseChainName(fields, "chain", policy);
+  policy.defaultChain = parseChainName(fields, "defaultChain", policy);
   const service = fields.object("service");
   const cluster = service.text("cluster", "");
   if (cluster.length) policy.serviceCluster = Text.of(cluster);
   service.close();
+  if (!cluster.length) faultWithoutService(fields, policy);
   fields.close();
   return errors.length ? null : policy;
+}
+
+/** The place of the chain that a field names; -1 when it names none. */
+function parseChainName(fields: Fields, key: string, policy: Policy): i32 {
+  const given = fields.text(key, "");
+  if (given.length === 0) return -1;
+  const name = Text.of(given);
+  const at = policy.findChain(name.ptr, name.length);
+  if (at < 0) fields.fault(key, 'must be one of chains, got "' + given + '"');
+  return at;
+}
+
+/** What only the service can do would silently never be done. */
+function faultWithoutService(fields: Fields, policy: Policy): void {
+  for (let i = 0; i < policy.chains.length; i++) {
+    const chain = policy.chains[i];
+    const name = "chains." + chain.name + ".";
+    if (chain.limits) fields.fault(name + "limits", "needs service.cluster: the service keeps the limits");
+    if (chain.exhaustedOrder) {
+      fields.fault(name + "exhausted.action", "needs service.cluster: the service gives such answers");
+    }
+  }
 }
 
 function parseBackends(fields: Fields, shared: Json, policy: Policy): void {

@@ -1,6 +1,7 @@
 import { BreakerConfig } from "../breaker/config";
 import { Text } from "../host/text";
 import { CallCount, callCountOf } from "./call-count";
+import { ModelPattern } from "./model-pattern";
 import { OutcomeRules } from "./outcome-rules";
 
 /** Tiers a chain can have: a request's visited tiers are bits of one byte. */
@@ -16,9 +17,14 @@ export enum Commit {
   COMPLETE,
 }
 
+/** What a request gets that no tier may answer. */
 export enum Exhausted {
   REPLY,
   BYPASS,
+  /** A text of the operator's, in the caller's form; the service gives it. */
+  FIXED,
+  /** The caller's last good answer to the same request; the service has it. */
+  CACHED,
 }
 
 /** The request we send ourselves to see whether a backend answers again. */
@@ -149,7 +155,14 @@ export class Chain {
   stallTimeoutMs: u32 = 30000;
   attemptsDeadlineMs: u32 = 180000;
   exhausted: Exhausted = Exhausted.REPLY;
+  /** Status of the error that says so, which also is the last resort where the service should answer. */
   exhaustedStatus: u32 = 503;
+  /** What the service is told to answer with, as JSON; null = it is not asked. */
+  exhaustedOrder: Text | null = null;
+  /** The models that are meant by a route that leaves the chain to the request. */
+  models: ModelPattern[] = [];
+  /** Whether the service checks each caller's limits first. */
+  limits: bool = false;
 
   /** What a caller reads when no tier may answer. */
   readonly exhaustedBody: Text;
@@ -194,6 +207,8 @@ export class Policy {
   chains: Chain[] = [];
   /** The chain of every request, whatever its route; -1 = each route names its own. */
   onlyChain: i32 = -1;
+  /** The chain of requests whose model no chain names, where the chain goes by the model; -1 = they are refused. */
+  defaultChain: i32 = -1;
   /** Where the service's health is asked for; null = nothing depends on the service. */
   serviceCluster: Text | null = null;
   /** Live attempts that point into this policy: it may not be forgotten before they end. */
@@ -218,6 +233,23 @@ export class Policy {
   findChain(ptr: usize, length: i32): i32 {
     for (let i = 0; i < this.chains.length; i++) {
       if (unchecked(this.chains[i]).nameText.equals(ptr, length)) return i;
+    }
+    return -1;
+  }
+
+  /** The chain that serves a model, -1 = none: the first that names it, else the first with a pattern that it fits. */
+  findChainOfModel(ptr: usize, length: i32): i32 {
+    const named = this.findChainBy(true, ptr, length);
+    return named >= 0 ? named : this.findChainBy(false, ptr, length);
+  }
+
+  private findChainBy(isName: bool, ptr: usize, length: i32): i32 {
+    for (let i = 0; i < this.chains.length; i++) {
+      const models = unchecked(this.chains[i]).models;
+      for (let j = 0; j < models.length; j++) {
+        const model = unchecked(models[j]);
+        if (model.isName === isName && model.fits(ptr, length)) return i;
+      }
     }
     return -1;
   }

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { World } from "./host/world.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The one line that names every fault; undefined when the policy is taken. */
+function refusalOf(policy: Json): string | undefined {
+  const { vm, configured } = configure({ backends: { gpu: {} }, ...policy });
+  return configured ? undefined : vm.logs.at(-1)?.text;
+}
+
+function configure(policy: Json) {
+  const vm = new World().addVm();
+  return { vm, ...vm.addRoot("gate", JSON.stringify(policy)) };
+}
+
+function assertFaults(policy: Json, faults: readonly string[]): void {
+  const line = refusalOf(policy) ?? assert.fail("the policy was taken");
+  for (const fault of faults) assert.ok(line.includes(fault), `"${fault}" is not in:\n${line}`);
+  assert.equal(line.split("; ").length, faults.length, line);
+}
+
+const chain: Json = { tiers: ["gpu"] };
+const service: Json = { cluster: "service" };
+
+test("what goes by model is taken at its bounds", () => {
+  const models = Array.from({ length: 32 }, (_, index) => `m${index}`);
+  const policy = {
+    chains: { a: { ...chain, models }, b: { ...chain, models: ["*", "ü".repeat(64)] }, c: chain },
+    defaultChain: "c",
+  };
+  assert.equal(refusalOf(policy), undefined);
+});
+
+test("one message names every fault of what goes by model", () => {
+  const many = Array.from({ length: 33 }, (_, index) => `m${index}`);
+  assertFaults(
+    {
+      chains: {
+        a: { ...chain, models: many },
+        b: { ...chain, models: ["", "ü".repeat(65), 7, "x", "x", "m3"] },
+        c: { ...chain, models: "qwen3-*" },
+        "by-model": chain,
+      },
+      defaultChain: "d",
+    },
+    [
+      "chains.a.models must list at most 32 names or patterns",
+      'chains.b.models[0] must be a text of 1 to 128 bytes, "*" for any text, got ""',
+      "chains.b.models[1] must be a text of 1 to 128 bytes",
+      'chains.b.models[2] must be a text of 1 to 128 bytes, "*" for any text, got 7',
+      'chains.b.models[4] "x" is already a model of chain b',
+      'chains.b.models[5] "m3" is already a model of chain a',
+      "chains.c.models must be a list",
+      "chains.by-model is not for a chain",
+      'defaultChain must be one of chains, got "d"',
+    ],
+  );
+});
+
+test("what the service does is taken at its bounds", () => {
+  const exhausted = [
+    { action: "fixed", text: "ü".repeat(1000), status: 200 },
+    { action: "fixed", text: "x", status: 599 },
+    { action: "cached" },
+    { action: "cached", maxAge: "1s", status: 400 },
+    { action: "cached", maxAge: "24h" },
+  ];
+  for (const each of exhausted) {
+    assert.equal(
+      refusalOf({ service, chains: { chat: { ...chain, limits: true, exhausted: each } } }),
+      undefined,
+    );
+  }
+});
+
+test("one message names every fault of what the service is to do", () => {
+  assertFaults(
+    {
+      service,
+      chains: {
+        a: { ...chain, exhausted: { action: "fixed" }, limits: "yes" },
+        b: { ...chain, exhausted: { action: "fixed", text: "ü".repeat(1001), status: 199, maxAge: "1m" } },
+        c: { ...chain, exhausted: { action: "cached", text: "x", maxAge: "25h", status: 200 } },
+        d: { ...chain, exhausted: { text: "x", maxAge: "1m" } },
+        e: { ...chain, exhausted: { action: "fixed", text: 7 } },
+        f: { ...chain, exhausted: { action: "apologize" } },
+      },
+    },
+    [
+      "chains.a.exhausted.text is missing",
+      "chains.a.limits must be true or false",
+      "chains.b.exhausted.text must be at most 2000 bytes long",
+      "chains.b.exhausted.status must be a whole number from 200 to 599, got 199",
+      "chains.b.exhausted.maxAge is only for the action cached",
+      "chains.c.exhausted.text is only for the action fixed",
+      "chains.c.exhausted.maxAge must be from 1000ms to 86400000ms, got 25h",
+      "chains.c.exhausted.status must be a whole number from 400 to 599, got 200",
+      "chains.d.exhausted.text is only for the action fixed",
+      "chains.d.exhausted.maxAge is only for the action cached",
+      "chains.e.exhausted.text must be a text, got 7",
+      "chains.f.exhausted.action must be one of reply, bypass, fixed, cached",
+    ],
+  );
+});
+
+test("what nobody would do without the service is refused", () => {
+  const exhausted = { action: "cached" };
+  assertFaults({ chains: { chat: { ...chain, limits: true, exhausted } } }, [
+    "chains.chat.limits needs service.cluster",
+    "chains.chat.exhausted.action needs service.cluster",
+  ]);
+});
