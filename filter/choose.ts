@@ -10,6 +10,7 @@ import { random32 } from "./host/clock";
 import { increment } from "./host/metrics";
 import { Backend, Chain, Policy } from "./policy/policy";
 import { readRecord } from "./records";
+import { NO_TIER, RequestRecord } from "./request-record";
 
 /** The tier chosen, or -1 when none is permitted. */
 export let chosenTier: i32 = -1;
@@ -77,6 +78,29 @@ function draw(backend: Backend, record: BackendRecord, tier: i32, now: u64): voi
 /** Whether a prompt (-1 = size not known) has room in the backend's window. */
 export function fits(backend: Backend, promptTokens: i32): bool {
   return backend.contextWindow === 0 || promptTokens <= backend.contextWindow;
+}
+
+/**
+ * Whether the tier chosen before is still a good one, now that the prompt's size may be known better. Then the tiers are not
+ * walked again, so that those before it count a request that they refused once.
+ */
+export function isStillGood(
+  policy: Policy,
+  chain: Chain,
+  request: RequestRecord,
+  promptTokens: i32,
+  now: u64,
+): bool {
+  if (request.tier === NO_TIER || request.generation === 0) return false;
+  const backend = unchecked(chain.tiers[request.tier]);
+  if (!isServed(policy, backend) || !hasRoom(backend, now) || !fits(backend, promptTokens)) return false;
+  return permittedGeneration(backend, now) === request.generation;
+}
+
+/** A fallback is avoided by the estimate alone, as in failover; the first tier never is: it may be a picture. */
+export function isTightFallback(chain: Chain, request: RequestRecord): bool {
+  if (request.tier === NO_TIER || request.tier === 0 || request.permit !== 0) return false;
+  return !fits(unchecked(chain.tiers[request.tier]), request.promptTokens);
 }
 
 /** Whether our own service's health lets the backend serve at all. */

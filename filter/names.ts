@@ -11,7 +11,9 @@ export const STATE_ANSWER = Text.of("llm.breaker.answer");
 export const STATE_CANARY = Text.of("llm.breaker.canary");
 export const STATE_DEGRADE = Text.of("llm.breaker.degrade");
 export const STATE_DIVERTED = Text.of("llm.breaker.diverted");
+export const STATE_REPLY = Text.of("llm.breaker.reply");
 export const STEP_COUNT = Text.of("count");
+export const STEP_REPLY = Text.of("reply");
 
 /** The cluster that ends a request: its meter answers, and no backend is behind it. */
 export const STOP = Text.of("llm.breaker.stop");
@@ -72,6 +74,7 @@ export const PROPERTY_CLUSTER_NAME = Text.path("xds/cluster_name");
 export const PROPERTY_CANARY = Text.path("metadata/filter_metadata/llm.breaker/canary");
 export const PROPERTY_EXACT = Text.path("metadata/filter_metadata/llm.breaker/exact");
 export const PROPERTY_PROMPT_TOKENS = Text.path("metadata/filter_metadata/llm.breaker/promptTokens");
+export const PROPERTY_MODEL = Text.path("metadata/filter_metadata/llm.breaker/model");
 export const PROPERTY_CODE_DETAILS = Text.path("response/code_details");
 export const PROPERTY_LOCAL_ADDRESS = Text.path("upstream/local_address");
 export const PROPERTY_TRANSPORT_FAILURE = Text.path("upstream/transport_failure_reason");

@@ -4,6 +4,8 @@ import { STATE_REQUEST } from "./names";
 import { Policy } from "./policy/policy";
 
 export const NO_TIER: u8 = 0xff;
+/** The chain goes by the model, which is not known yet. */
+export const NO_CHAIN: u8 = 0xff;
 /** Attempts whose ends are remembered: the most a chain may allow. */
 export const MAX_ATTEMPTS: i32 = 16;
 export const UNKNOWN: i32 = -1;

@@ -6,6 +6,8 @@ import { REQUEST_SIZE, RequestRecord } from "../request-record";
 @unmanaged
 export class GateSlot extends Slot {
   isPeeking: bool;
+  /** More than headers came, or is to come. */
+  hasBody: bool;
   /** The body is in a coding that is not read here. */
   isCoded: bool;
   /** Drawn to be a canary of tier `drawnTier`, 0xff = not. */

@@ -1,0 +1,52 @@
+// Where a route leaves the chain to the request: the model in its body decides.
+import { isAmbiguous, namesModel, peekModel, RequestPeek } from "../bytes/request-peek";
+import { HeaderMap, readHeader } from "../host/headers";
+import { writeFilterState } from "../host/properties";
+import { resultPtr, resultSize } from "../host/result";
+import { Action } from "../host/stream";
+import { Text } from "../host/text";
+import * as names from "../names";
+import { Policy } from "../policy/policy";
+import { saveRequest } from "../request-record";
+import { refuseAmbiguousModel, refuseUnknownModel } from "./refusal";
+import { GateSlot, requestOf } from "./slot";
+
+const MULTIPART = Text.of("multipart/");
+
+/** Whether the request has a body in which a model may be found. A form's fields are not looked into. */
+export function hasReadableBody(slot: GateSlot): bool {
+  if (!requestOf(slot).isPost || !slot.hasBody) return false;
+  return (
+    !readHeader(HeaderMap.REQUEST, names.CONTENT_TYPE) ||
+    !MULTIPART.beginsIgnoringCase(resultPtr(), resultSize())
+  );
+}
+
+/** The chain that the whole body asks for; -1 when the caller has been answered: there is none, or the body names two models. */
+export function chainOfBody(peek: RequestPeek, policy: Policy): i32 {
+  if (isAmbiguous(peek)) {
+    refuseAmbiguousModel();
+    return -1;
+  }
+  return namesModel(peek)
+    ? chainOfModel(policy, peekModel(peek), peek.modelLength)
+    : chainOfModel(policy, 0, 0);
+}
+
+/**
+ * The chain of a model, or of a request whose model is not known; -1 when the caller has been answered: there is none.
+ * @param length bytes of the name; 0 = not known
+ */
+export function chainOfModel(policy: Policy, model: usize, length: i32): i32 {
+  const named = length > 0 ? policy.findChainOfModel(model, length) : -1;
+  const at = named >= 0 ? named : policy.defaultChain;
+  if (at < 0) refuseUnknownModel(model, length);
+  return at;
+}
+
+/** The body is in a coding that is not read here: the service reads it, and admit chooses the chain. */
+export function leaveToAdmit(slot: GateSlot): Action {
+  saveRequest(requestOf(slot));
+  writeFilterState(names.STATE_STEP, names.STEP_COUNT.ptr, names.STEP_COUNT.length);
+  return Action.CONTINUE;
+}
