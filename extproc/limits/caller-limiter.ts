@@ -80,10 +80,11 @@ export class CallerLimiter implements Limiter {
   private async ask(request: LimitRequest): Promise<Admission> {
     const className = this.classes.has(request.className) ? request.className : DEFAULT_CLASS;
     const caller = request.caller ?? ANONYMOUS;
+    const key = keyOf({ caller, className });
     const given: { [kind in LimitReason]?: Taken } = {};
     const stands: LimitStand[] = [];
     for (const budget of this.classes.get(className) ?? []) {
-      const answer = await budget.ask(keyOf({ caller, className }), this.pointsOf(budget.kind, request));
+      const answer = await budget.ask(key, this.pointsOf(budget.kind, request));
       const stand = standOf(budget, answer);
       if (stand !== undefined) stands.push(stand);
       if (!answer.isGranted) {

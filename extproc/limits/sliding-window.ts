@@ -9,14 +9,17 @@ export interface Asked {
   readonly waitMs: number;
 }
 
+/** Slot and points in turn, slots ascending and each once. Exactly as long as it must be: there is one for each caller. */
+type Entries = readonly number[];
+
+const NO_ENTRIES: Entries = [];
+
 /**
  * The points of one caller that still count, by the slot at whose end they leave. At most as many entries as slots are
  * alive, mostly one or two; a call costs no more than that. Never throws; `nowMs` may step back.
  */
 export class SlidingWindow {
-  /** Ascending, each once. */
-  private slots: number[] = [];
-  private points: number[] = [];
+  private entries = NO_ENTRIES;
 
   constructor(private readonly widthMs: number) {}
 
@@ -37,31 +40,30 @@ export class SlidingWindow {
     return this.total(nowMs);
   }
 
+  /** What counts now. */
   total(nowMs: number): number {
-    const alive = this.slots.findIndex((slot) => slot * this.widthMs > nowMs);
-    const dead = alive < 0 ? this.slots.length : alive;
-    this.slots.splice(0, dead);
-    this.points.splice(0, dead);
-    return this.points.reduce((sum, each) => sum + each, 0);
+    const dead = this.entries.findIndex((slot, at) => at % 2 === 0 && slot * this.widthMs > nowMs);
+    if (dead < 0) this.entries = NO_ENTRIES;
+    else if (dead > 0) this.entries = this.entries.slice(dead);
+    return this.entries.reduce((sum, points, at) => (at % 2 === 1 ? sum + points : sum), 0);
   }
 
   private add(slot: number, points: number): void {
-    const found = this.slots.findIndex((each) => each >= slot);
-    const at = found < 0 ? this.slots.length : found;
-    if (this.slots[at] === slot) this.points[at] = Math.max(0, (this.points[at] ?? 0) + points);
-    else if (points > 0) {
-      this.slots.splice(at, 0, slot);
-      this.points.splice(at, 0, points);
-    }
+    const found = this.entries.findIndex((each, at) => at % 2 === 0 && each >= slot);
+    const at = found < 0 ? this.entries.length : found;
+    const isKnown = this.entries[at] === slot;
+    const held = isKnown ? (this.entries[at + 1] ?? 0) : 0;
+    const after = this.entries.slice(isKnown ? at + 2 : at);
+    this.entries = this.entries.slice(0, at).concat(slot, Math.max(0, held + points), after);
   }
 
   private untilFits(excess: number, nowMs: number): number {
     let left = excess;
-    const at = this.points.findIndex((points) => {
-      left -= points;
-      return left <= 0;
-    });
-    const slot = this.slots[at < 0 ? this.slots.length - 1 : at] ?? 0;
-    return Math.max(1, slot * this.widthMs - nowMs);
+    const last = this.entries.length - 2;
+    for (let at = 0; at <= last; at += 2) {
+      left -= this.entries[at + 1] ?? 0;
+      if (left <= 0 || at === last) return Math.max(1, (this.entries[at] ?? 0) * this.widthMs - nowMs);
+    }
+    return 1;
   }
 }
