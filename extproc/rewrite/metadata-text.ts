@@ -4,7 +4,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}<>[\],;]|[^\s"{}<>[\],;]+/g;
 const ESCAPES: Record<string, number> = { n: 10, r: 13, t: 9, a: 7, b: 8, f: 12, v: 11 };
 
 /**
- * The string and number values of one namespace, out of a core.v3.Metadata that Envoy printed as protobuf text:
+ * The texts, numbers and flags of one namespace, out of a core.v3.Metadata that Envoy printed as protobuf text:
  * what the attribute `xds.cluster_metadata` brings when it is asked for as a whole. Anything else in it is passed over.
  */
 export function readMetadataText(text: string, namespace: string): Map<string, string> {
@@ -14,7 +14,7 @@ export function readMetadataText(text: string, namespace: string): Map<string, s
   let key = "";
   let current = "";
   for (const [token] of text.matchAll(TOKEN)) {
-    const isValue = token.startsWith('"') || /^-?\d/.test(token);
+    const isValue = token.startsWith('"') || /^-?\d/.test(token) || name === "bool_value";
     if (token === "{" || token === "<") path.push(name);
     else if (token === "}" || token === ">") path.pop();
     else if (isValue) {
@@ -24,6 +24,7 @@ export function readMetadataText(text: string, namespace: string): Map<string, s
       // Deeper values belong to a nested struct.
       if (place === "filter_metadata.value.fields.value" && current === namespace)
         values.set(key, unquote(token));
+      name = "";
     } else name = token.replace(/:$/, "");
   }
   return values;

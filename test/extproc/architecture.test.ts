@@ -13,9 +13,11 @@ const ALLOWED: Record<string, readonly string[]> = {
   config: [],
   tokens: ["body", "threads", "config", "root.ts"],
   count: ["body", "tokens", "request-headers.ts"],
-  rewrite: ["body"],
   reply: ["body", "request-headers.ts"],
   remember: ["body", "callers", "config", "reply", "request-headers.ts"],
+  dialects: ["dialects/anthropic"],
+  "dialects/anthropic": ["body", "dialects", "request-headers.ts"],
+  rewrite: ["body", "dialects", "request-headers.ts"],
   telemetry: ["request-headers.ts"],
 };
 

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
-import { applyEdits } from "../../../extproc/body/splice.js";
-import { planEdits } from "../../../extproc/rewrite/edits.js";
-import type { RewriteRules } from "../../../extproc/rewrite/rules.js";
+import { modelOf, rewriteBody } from "../../../extproc/rewrite/edits.js";
+import { readRules } from "../../../extproc/rewrite/rules.js";
 
-function rewrite(text: string, rules: RewriteRules): string {
+/** `metadata` as the cluster states it; a body that is no JSON object comes back as it is. */
+function rewrite(text: string, metadata: Record<string, string>, path = "/v1/chat/completions"): string {
   const body = Buffer.from(text);
-  return applyEdits(body, planEdits(body, rules)).toString();
+  return (rewriteBody(body, readRules(new Map(Object.entries(metadata))).usual, path) ?? body).toString();
 }
 
 test("changes the model's name and no other byte", () => {
@@ -22,13 +21,13 @@ test("changes every occurrence of a duplicate or escaped key", () => {
     '{"model":"z","mod\\u0065l":"z","model":"z"}',
   );
   assert.equal(
-    rewrite('{"max_tokens":9,"max_tokens":1,"prompt":""}', { maxOutputTokens: 5 }),
+    rewrite('{"max_tokens":9,"max_tokens":1,"prompt":""}', { maxOutputTokens: "5" }),
     '{"max_tokens":5,"max_tokens":1,"prompt":""}',
   );
 });
 
 test("lowers a cap that is larger and leaves one that fits", () => {
-  const rules = { maxOutputTokens: 1024 };
+  const rules = { maxOutputTokens: "1024" };
   assert.equal(rewrite('{"max_tokens":4096}', rules), '{"max_tokens":1024}');
   assert.equal(rewrite('{"max_completion_tokens":1e9}', rules), '{"max_completion_tokens":1024}');
   assert.equal(rewrite('{"max_tokens":"4096"}', rules), '{"max_tokens":1024}');
@@ -44,7 +43,7 @@ test("lowers a cap that is larger and leaves one that fits", () => {
 });
 
 test("reads null as no limit unless the other name sets one", () => {
-  const rules = { maxOutputTokens: 9 };
+  const rules = { maxOutputTokens: "9" };
   assert.equal(rewrite('{"max_tokens":null}', rules), '{"max_tokens":9}');
   const kept = '{"max_tokens":null,"max_completion_tokens":5}';
   assert.equal(rewrite(kept, rules), kept);
@@ -52,65 +51,161 @@ test("reads null as no limit unless the other name sets one", () => {
 });
 
 test("adds the cap to chats and completions that have none, by the name the model takes", () => {
-  assert.equal(rewrite('{"messages":[] }', { maxOutputTokens: 9 }), '{"messages":[],"max_tokens":9 }');
+  assert.equal(rewrite('{"messages":[] }', { maxOutputTokens: "9" }), '{"messages":[],"max_tokens":9 }');
   assert.equal(
-    rewrite('{"model":"a","prompt":"x"}', { maxOutputTokens: 9, model: "o3-mini" }),
-    '{"model":"o3-mini","prompt":"x","max_completion_tokens":9}',
+    rewrite('{"model":"a","messages":[]}', { maxOutputTokens: "9", model: "o3-mini" }),
+    '{"model":"o3-mini","messages":[],"max_completion_tokens":9}',
   );
   assert.equal(
-    rewrite('{"prompt":"x","model":"a"}', { maxOutputTokens: 9, model: "b" }),
+    rewrite('{"prompt":"x","model":"a"}', { maxOutputTokens: "9", model: "b" }),
     '{"prompt":"x","model":"b","max_tokens":9}',
   );
-  for (const kept of ['{"input":"x"}', "{}"]) assert.equal(rewrite(kept, { maxOutputTokens: 9 }), kept);
+  for (const kept of ['{"input":"x"}', "{}"]) assert.equal(rewrite(kept, { maxOutputTokens: "9" }), kept);
+});
+
+test("caps what a Responses call asks, by its own name", () => {
+  const path = "/v1/responses";
+  assert.equal(
+    rewrite('{"input":"x"}', { maxOutputTokens: "9" }, path),
+    '{"input":"x","max_output_tokens":9}',
+  );
+  const asked = '{"input":"x","max_output_tokens":4096}';
+  assert.equal(rewrite(asked, { maxOutputTokens: "16" }, path), '{"input":"x","max_output_tokens":16}');
+});
+
+test("names a chat's limit as the backend does", () => {
+  const reasoning = { outputTokensField: "max_completion_tokens" };
+  assert.equal(
+    rewrite('{ "max_tokens" : 5, "messages":[]}', reasoning),
+    '{ "max_completion_tokens" : 5, "messages":[]}',
+  );
+  assert.equal(
+    rewrite('{"max_tokens":5,"messages":[],"max_completion_tokens":7}', reasoning),
+    '{"messages":[],"max_completion_tokens":7}',
+  );
+  assert.equal(
+    rewrite('{"max_completion_tokens":null,"messages":[],"max_tokens":5}', reasoning),
+    '{"messages":[],"max_completion_tokens":5}',
+  );
+  assert.equal(
+    rewrite('{"max_completion_tokens":4096,"messages":[]}', {
+      outputTokensField: "max_tokens",
+      maxOutputTokens: "1024",
+    }),
+    '{"max_tokens":1024,"messages":[]}',
+  );
+  assert.equal(
+    rewrite('{"messages":[]}', { ...reasoning, maxOutputTokens: "9" }),
+    '{"messages":[],"max_completion_tokens":9}',
+  );
+  const legacy = '{"prompt":"x","max_tokens":5}';
+  assert.equal(rewrite(legacy, reasoning), legacy);
+});
+
+test("takes fields out with one comma each, wherever they stand", () => {
+  const remove = { remove: "a, b" };
+  for (const [given, wanted] of [
+    ['{"a":1,"c":2}', '{"c":2}'],
+    ['{ "c" : 2 , "a" : 1 }', '{ "c" : 2 }'],
+    ['{"c":1, "a":{"x":[1,2]},"b":"," , "d":2}', '{"c":1, "d":2}'],
+    ['{"a":1,"b":2}', "{}"],
+    ['{"a":1,"c":2,"a":3,"d":4,"a":5}', '{"c":2,"d":4}'],
+    ['{"x":{"a":1}}', '{"x":{"a":1}}'],
+  ] as const) {
+    assert.equal(rewrite(given, remove), wanted);
+  }
+  assert.equal(
+    rewrite('{"messages":[],"a":1}', { remove: "a", maxOutputTokens: "9" }),
+    '{"messages":[],"max_tokens":9}',
+  );
+  assert.equal(rewrite('{"prompt":"x", "a":1 }', { remove: "a, prompt" }), "{ }");
+});
+
+test("takes out all that tools are asked by", () => {
+  const tools =
+    '{"tools":[{"type":"function"}],"model":"m","tool_choice":"auto","parallel_tool_calls":false,"functions":[],"function_call":"none"}';
+  assert.equal(rewrite(tools, { remove: "tools" }), '{"model":"m"}');
+});
+
+test("takes out web search, and leaves a function of that name", () => {
+  const own = '{"type":"function","function":{"name":"web_search"}}';
+  const remove = { remove: "web_search" };
+  assert.equal(
+    rewrite(`{"tools":[{"type":"web_search_preview"}, ${own} ,{"type":"web_search_2025_08_26"}]}`, remove),
+    `{"tools":[${own}]}`,
+  );
+  assert.equal(
+    rewrite('{"input":"x","tools":[{"type":"web_search"}],"tool_choice":"required"}', remove),
+    '{"input":"x"}',
+  );
+  assert.equal(
+    rewrite(`{"web_search_options":{},"tools":[${own}],"tool_choice":{"type":"web_search"}}`, remove),
+    `{"tools":[${own}]}`,
+  );
+  const odd = '{"tools":[1,null,"web_search",{"type":5}]}';
+  assert.equal(rewrite(odd, remove), odd);
+});
+
+test("gives fields the backend's names, and lets one that is there already win", () => {
+  const rename = { rename: "seed=random_seed, a=b" };
+  assert.equal(
+    rewrite('{"seed":9007199254740993,"a" :-0}', rename),
+    '{"random_seed":9007199254740993,"b" :-0}',
+  );
+  assert.equal(rewrite('{"seed":1,"random_seed":2}', rename), '{"random_seed":2}');
+  assert.equal(rewrite('{"a":1}', { rename: "a=a" }), '{"a":1}');
+  const both = { rename: "max_tokens=max_new_tokens", maxOutputTokens: "9" };
+  assert.equal(rewrite('{"prompt":""}', both), '{"prompt":"","max_new_tokens":9}');
+  assert.equal(rewrite('{"prompt":"","max_tokens":10}', both), '{"prompt":"","max_new_tokens":9}');
+});
+
+test("asks for the usage of streams, and of nothing else", () => {
+  const usage = { includeUsage: "true" };
+  const chat = '{"messages":[],"stream":true';
+  assert.equal(rewrite(`${chat}}`, usage), `${chat},"stream_options":{"include_usage":true}}`);
+  assert.equal(
+    rewrite(`${chat},"stream_options":{ "x":1 }}`, usage),
+    `${chat},"stream_options":{ "x":1,"include_usage":true }}`,
+  );
+  assert.equal(
+    rewrite(`${chat},"stream_options":{"include_usage" : false}}`, usage),
+    `${chat},"stream_options":{"include_usage" : true}}`,
+  );
+  assert.equal(
+    rewrite(`${chat},"stream_options":null}`, usage),
+    `${chat},"stream_options":{"include_usage":true}}`,
+  );
+  for (const kept of [
+    '{"messages":[],"stream":false}',
+    '{"messages":[]}',
+    '{"messages":[],"stream":"true"}',
+    '{"input":"x","stream":true}',
+  ]) {
+    assert.equal(rewrite(kept, usage), kept);
+  }
 });
 
 test("leaves alone what is no JSON object, has no model, or already fits", () => {
-  const rules = { model: "m", maxOutputTokens: 9 };
-  for (const kept of ["", "x", "[]", '{"model":"a"', '{"model":7}', '{"model":"m"}', '\ufeff{"model":"a"}']) {
-    assert.equal(rewrite(kept, rules), kept);
+  const metadata = { model: "m", maxOutputTokens: "9" };
+  for (const kept of ["", "x", "[]", '{"model":"a"', '{"model":7}', '{"model":"m"}']) {
+    assert.equal(rewrite(kept, metadata), kept);
   }
-  assert.deepEqual(planEdits(Buffer.from('{"model":"a","messages":[]}'), {}), []);
+  const body = Buffer.from('{"model":"a","messages":[]}');
+  assert.equal(rewriteBody(body, readRules(new Map()).usual, "/"), body);
+  assert.equal(rewriteBody(Buffer.from("[]"), readRules(new Map()).usual, "/"), undefined);
 });
 
-test("keeps bytes that are no UTF-8", () => {
-  const body = Buffer.concat([
-    Buffer.from('{"model":"a","x":"'),
-    Buffer.from([0xff, 0xfe]),
-    Buffer.from('"}'),
-  ]);
-  const changed = applyEdits(body, planEdits(body, { model: "bb" }));
-  assert.deepEqual(changed, Buffer.concat([Buffer.from('{"model":"bb","x":"'), body.subarray(18)]));
+test("keeps a byte order mark and bytes that are no UTF-8", () => {
+  const rules = readRules(new Map([["model", "bb"]])).usual;
+  const noise = Buffer.from([0xff, 0xfe, 0xed, 0xa0, 0x80]);
+  const bodyWith = (model: string) =>
+    Buffer.concat([Buffer.from(`\ufeff{"model":"${model}","x":"`), noise, Buffer.from('"}')]);
+  assert.deepEqual(rewriteBody(bodyWith("a"), rules, "/"), bodyWith("bb"));
 });
 
-test("changes only the wanted values of any object, however it is laid out", () => {
-  const ask = fc.oneof(fc.nat(10_000), fc.constant(null), fc.constant(undefined));
-  fc.assert(
-    fc.property(
-      fc.dictionary(fc.string(), fc.jsonValue()),
-      fc.record({
-        model: fc.string(),
-        max_tokens: ask,
-        max_completion_tokens: ask,
-        messages: fc.constant([]),
-      }),
-      fc.string({ unit: "grapheme", minLength: 1 }),
-      fc.integer({ min: 1, max: 10_000 }),
-      fc.nat(3),
-      (others, own, model, maxOutputTokens, indent) => {
-        const text = JSON.stringify({ ...others, ...own }, undefined, indent);
-        const before = JSON.parse(text) as Record<string, unknown>;
-        const after = JSON.parse(rewrite(text, { model, maxOutputTokens })) as Record<string, unknown>;
-        const owned = new Set(["model", "max_tokens", "max_completion_tokens"]);
-        for (const key of Object.keys({ ...before, ...after })) {
-          if (!owned.has(key)) assert.deepEqual(after[key], before[key]);
-        }
-        assert.equal(after.model, Buffer.from(model).toString());
-        const asked = [after.max_completion_tokens, after.max_tokens].filter(
-          (value) => typeof value === "number",
-        );
-        assert.ok(asked.length > 0 && asked.every((value) => value <= maxOutputTokens));
-      },
-    ),
-    { numRuns: 1000 },
-  );
+test("reads the model's name as its sender gave it", () => {
+  assert.equal(modelOf(Buffer.from('\ufeff{"model":"a","mod\\u0065l":"b\\u00e9"}')), "bé");
+  for (const none of ["", "[]", "{}", '{"model":7}', '{"model":"\\x"}']) {
+    assert.equal(modelOf(Buffer.from(none)), undefined, none);
+  }
 });

@@ -1,53 +1,94 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { readRules } from "../../../extproc/rewrite/rules.js";
 
-const rulesOf = (attributes: Record<string, string>) => readRules(new Map(Object.entries(attributes))).rules;
+const read = (metadata: Record<string, string>) => readRules(new Map(Object.entries(metadata)));
 
-/** As Envoy 1.40 sent it, but for the second namespace and the nested struct. */
-const PRINTED =
-  'filter_metadata { key: "envoy.lb" value { fields { key: "model" value { string_value: "wrong" } } } } ' +
-  'filter_metadata { key: "llm.breaker" value { fields { key: "backend" value { string_value: "small" } } ' +
-  'fields { key: "inner" value { struct_value { fields { key: "model" value { string_value: "deep" } } } } } ' +
-  'fields { key: "maxOutputTokens" value { string_value: "1024" } } ' +
-  'fields { key: "model" value { string_value: "\\346\\250\\241\\345\\236\\213-\\303\\251 {\\"q\\"}" } } } } ';
-
-test("reads the keys one by one, in both spellings of the expression", () => {
-  const path = "xds.cluster_metadata.filter_metadata['llm.breaker']";
-  assert.deepEqual(rulesOf({ [`${path}.model`]: "m", [`${path}['maxOutputTokens']`]: "9" }), {
-    model: "m",
-    maxOutputTokens: 9,
+test("a cluster without metadata asks for nothing", () => {
+  const { usual, degraded, problems } = read({});
+  assert.deepEqual(usual, degraded);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(usual, {
+    model: undefined,
+    maxOutputTokens: undefined,
+    outputTokensField: undefined,
+    remove: new Set(),
+    removesWebSearch: false,
+    rename: [],
+    includesUsage: false,
+    mapsModelBack: false,
+    dialect: undefined,
+    isGuarded: true,
   });
 });
 
-test("reads the whole metadata as Envoy prints it: our namespace, its own level, octal UTF-8", () => {
-  assert.deepEqual(rulesOf({ "xds.cluster_metadata": PRINTED }), {
-    model: '模型-é {"q"}',
+test("reads every key, lists with blanks, and what groups stand for", () => {
+  const { usual, problems } = read({
+    backend: "small",
+    model: "模型-é",
+    maxOutputTokens: "1024",
+    outputTokensField: "max_completion_tokens",
+    remove: " tools,web_search , logit_bias,",
+    rename: "seed = random_seed,a=b",
+    includeUsage: "true",
+    answerModel: "caller",
+    dialect: "anthropic",
+  });
+  assert.deepEqual(problems, []);
+  assert.deepEqual(usual, {
+    model: "模型-é",
     maxOutputTokens: 1024,
-  });
-  const number = PRINTED.replace('string_value: "1024"', "number_value: 512");
-  assert.deepEqual(rulesOf({ "xds.cluster_metadata": number }), {
-    model: '模型-é {"q"}',
-    maxOutputTokens: 512,
+    outputTokensField: "max_completion_tokens",
+    remove: new Set([
+      "tools",
+      "tool_choice",
+      "parallel_tool_calls",
+      "functions",
+      "function_call",
+      "web_search_options",
+      "logit_bias",
+    ]),
+    removesWebSearch: true,
+    rename: [
+      ["seed", "random_seed"],
+      ["a", "b"],
+    ],
+    includesUsage: true,
+    mapsModelBack: true,
+    dialect: "anthropic",
+    isGuarded: true,
   });
 });
 
-test("has no rules without metadata, and no cap that is not a positive whole number", () => {
-  assert.deepEqual(rulesOf({}), {});
-  assert.deepEqual(rulesOf({ "xds.cluster_metadata": "" }), {});
-  for (const cap of ["0", "-1", "1.5", "many", "", "99999999999"]) {
-    const read = readRules(
-      new Map([["xds.cluster_metadata.filter_metadata['llm.breaker'].maxOutputTokens", cap]]),
-    );
-    assert.deepEqual(read, { rules: {}, hasBadCap: true });
+test("degraded rules come on top of the usual ones, and the smaller cap holds", () => {
+  const { usual, degraded } = read({
+    maxOutputTokens: "4096",
+    remove: "seed",
+    degradedMaxOutputTokens: "1024",
+    degradedRemove: "web_search",
+  });
+  assert.deepEqual([usual.maxOutputTokens, degraded.maxOutputTokens], [4096, 1024]);
+  assert.deepEqual(degraded.remove, new Set(["seed", "web_search_options"]));
+  assert.deepEqual([usual.removesWebSearch, degraded.removesWebSearch], [false, true]);
+  const looser = read({ maxOutputTokens: "100", degradedMaxOutputTokens: "1024" });
+  assert.equal(looser.degraded.maxOutputTokens, 100);
+  assert.equal(looser.usual.isGuarded, true);
+  assert.equal(read({ backend: "gpu", degradedRemove: "tools" }).usual.isGuarded, false);
+});
+
+test("a value that can't be used is told of and passed over", () => {
+  for (const cap of ["0", "-1", "1.5", "many", "99999999999"]) {
+    const { usual, problems } = read({ maxOutputTokens: cap });
+    assert.equal(usual.maxOutputTokens, undefined);
+    assert.deepEqual(problems, ["cluster metadata maxOutputTokens must be a positive whole number, ignored"]);
   }
-});
-
-test("never throws on metadata that is cut or odd", () => {
-  fc.assert(
-    fc.property(fc.nat(PRINTED.length), fc.string(), (cut, noise) => {
-      rulesOf({ "xds.cluster_metadata": PRINTED.slice(0, cut) + noise });
-    }),
-  );
+  const { usual, problems } = read({
+    outputTokensField: "max",
+    includeUsage: "yes",
+    answerModel: "mine",
+    dialect: "gemini",
+    rename: "a, b=, c=d=e, f=g",
+  });
+  assert.deepEqual(usual.rename, [["f", "g"]]);
+  assert.equal(problems.length, 7);
 });

@@ -21,9 +21,23 @@ export function attributes(values: Record<string, string>): Record<string, WireS
   return { "envoy.filters.http.ext_proc": { fields } };
 }
 
+/** A cluster's metadata as Envoy prints them: protobuf text, the values C-escaped. */
 export function clusterMetadata(values: Record<string, string>): Record<string, string> {
-  const path = "xds.cluster_metadata.filter_metadata['llm.breaker']";
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [`${path}.${key}`, value]));
+  const fields = Object.entries(values).map(
+    ([key, value]) => `fields { key: "${key}" value { string_value: "${escapeText(value)}" } }`,
+  );
+  const text = `filter_metadata { key: "llm.breaker" value { ${fields.join(" ")} } }`;
+  return { "xds.cluster_metadata": text };
+}
+
+function escapeText(text: string): string {
+  return [...Buffer.from(text)]
+    .map((byte) => {
+      const character = String.fromCharCode(byte);
+      if (byte < 0x20 || byte > 0x7e) return `\\${byte.toString(8).padStart(3, "0")}`;
+      return /["'\\]/.test(character) ? `\\${character}` : character;
+    })
+    .join("");
 }
 
 /** Request headers as Envoy sends them: names in `key`, bytes in `raw_value`. */

@@ -1,0 +1,70 @@
+import type { BodyPlan, PlannedMember } from "./plan.js";
+import type { RewriteRules } from "./rules.js";
+
+const CHAT = "max_tokens";
+const REASONING = "max_completion_tokens";
+const RESPONSES = "max_output_tokens";
+const CAP_KEYS: readonly string[] = [CHAT, REASONING, RESPONSES];
+
+/** OpenAI's reasoning models refuse `max_tokens` (error `unsupported_parameter`). */
+const NEEDS_COMPLETION_CAP = /^(?:o\d|gpt-5)/;
+
+type Ask = "absent" | "null" | "within" | "above" | "other";
+
+/** Lowers what is asked above the cap, and adds the cap where nothing is asked. All duplicates of a key are lowered. */
+export function capOutput(plan: BodyPlan, rules: RewriteRules, path: string): void {
+  const cap = rules.maxOutputTokens;
+  if (cap === undefined) return;
+  const asks = CAP_KEYS.map((key) => readAsk(plan, plan.last(key), cap));
+  if (asks.every((ask) => ask === "absent")) {
+    addCap(plan, rules, cap, path);
+    return;
+  }
+  // A null beside a number of another name says nothing; alone it asks for no limit.
+  const isLimited = asks.some((ask) => ask === "within" || ask === "above");
+  for (const planned of plan.members) {
+    if (!CAP_KEYS.includes(planned.key)) continue;
+    const ask = readAsk(plan, planned, cap);
+    if (ask === "above" || (ask === "null" && !isLimited)) planned.newValue = Buffer.from(String(cap));
+  }
+}
+
+/** Other endpoints (embeddings, rerank) know no such key and strict servers refuse it. */
+function addCap(plan: BodyPlan, rules: RewriteRules, cap: number, path: string): void {
+  const key = nameOfCap(plan, rules, path);
+  if (key !== undefined && !rules.remove.has(key)) plan.add(key, String(cap));
+}
+
+function nameOfCap(plan: BodyPlan, rules: RewriteRules, path: string): string | undefined {
+  if (plan.has("messages")) {
+    if (rules.outputTokensField !== undefined) return rules.outputTokensField;
+    return rules.model !== undefined && NEEDS_COMPLETION_CAP.test(rules.model) ? REASONING : CHAT;
+  }
+  if (plan.has("prompt")) return CHAT;
+  return path.endsWith("/responses") && plan.has("input") ? RESPONSES : undefined;
+}
+
+/** The backend knows the chat's limit by one name only. Legacy completions have but the one. */
+export function nameOutputField(plan: BodyPlan, rules: RewriteRules): void {
+  const wanted = rules.outputTokensField;
+  if (wanted === undefined || (wanted === REASONING && !plan.has("messages"))) return;
+  const other = wanted === CHAT ? REASONING : CHAT;
+  const present = plan.last(wanted);
+  // The name that the backend knows says nothing: the other one is meant.
+  if (present && isNull(plan, present) && plan.has(other)) plan.remove((key) => key === wanted);
+  plan.rename(other, wanted);
+}
+
+function isNull(plan: BodyPlan, planned: PlannedMember): boolean {
+  return planned.newValue === undefined && plan.valueOf(planned).equals(Buffer.from("null"));
+}
+
+/** A number in quotes counts too: vLLM's request model takes "4096" for 4096. Below zero is llama.cpp's "no limit". */
+function readAsk(plan: BodyPlan, planned: PlannedMember | undefined, cap: number): Ask {
+  if (planned === undefined) return "absent";
+  const text = plan.valueOf(planned).toString("utf8", 0, 64);
+  if (text === "null") return "null";
+  const value = Number(text.replace(/^"(.+)"$/, "$1"));
+  if (Number.isNaN(value)) return "other";
+  return value < 0 || value > cap ? "above" : "within";
+}
