@@ -198,12 +198,20 @@ export function patchShipped(config: ShippedConfig, settings: RigSettings, hasSe
   if (!hasService) {
     delete policy.service;
     sizeByEstimate(policy);
+    for (const chain of Object.values(policy.chains)) withoutService(chain);
   }
   settings.policy?.(policy);
   setPolicyText(gate, JSON.stringify(policy));
   const retries = retryPolicyOf(config);
   if (retries) retries.per_try_timeout = chainOf(policy).answerTimeout ?? "4s";
   settings.patch?.(config);
+}
+
+/** What only the service can do is refused by a policy that names none. */
+function withoutService(chain: Record<string, unknown>): void {
+  delete chain.limits;
+  const { action } = (chain.exhausted ?? {}) as { action?: string };
+  if (action === "fixed" || action === "cached") delete chain.exhausted;
 }
 
 /** Sends until the backend is closed again; each send is to be a small request that may be a canary. */
