@@ -4,6 +4,7 @@ import { address, count, duration } from "./config/fields.js";
 import { checkSettings, SettingsFile } from "./config/load.js";
 import { limitsSettings } from "./limits/settings.js";
 import { cacheSettings } from "./remember/settings.js";
+import { signalsSettings } from "./signals/settings.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
 import { tokenizersSettings, tokensSettings } from "./tokens/settings.js";
 
@@ -34,6 +35,7 @@ export const serviceSchema = z.strictObject({
   tokens: tokensSettings,
   tokenizers: tokenizersSettings,
   limits: limitsSettings,
+  signals: signalsSettings,
 });
 
 export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;

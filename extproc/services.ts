@@ -9,6 +9,7 @@ import { RewriteRole } from "./rewrite/role.js";
 import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
 import type { Hold, Shelf } from "./shelf.js";
+import { QueueWatch } from "./signals/queue-watch.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
 
@@ -41,6 +42,10 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
       thing: new AnswerCache(cache, callers),
     }));
     const limiter = takeLimiter(config, hold, log);
+    const queues = hold.take("queues", config.signals, () => {
+      const watch = new QueueWatch(config.signals, log);
+      return { thing: watch, close: () => watch.close() };
+    });
     return {
       limiter,
       roles: new Map<string, Role>([
@@ -48,7 +53,7 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
         ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
         ["remember", new RememberRole(answers, cache.maxAnswerBytes)],
       ]),
-      longQueues: () => [],
+      longQueues: () => queues.longQueues(),
       close: () => hold.release(),
     };
   } catch (cause) {

@@ -18,6 +18,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   dialects: ["dialects/anthropic"],
   "dialects/anthropic": ["body", "dialects", "request-headers.ts"],
   rewrite: ["body", "dialects", "request-headers.ts"],
+  signals: ["config"],
   telemetry: ["request-headers.ts"],
 };
 
