@@ -11,7 +11,8 @@ export interface HealthFacts {
 
 /** The gate reads no more of the header. */
 const MAX_DEGRADE_BYTES = 512;
-const MAX_CONNECTIONS = 64;
+/** Each worker of Envoy has one. */
+export const MAX_CONNECTIONS = 256;
 const HEADERS_TIMEOUT_MS = 5_000;
 
 /** GET /healthz: 200 `ok` while serving, 503 `draining` afterwards; anything else is 404. */

@@ -39,10 +39,12 @@ export class Reload {
 
   private async attempt(isForced: boolean): Promise<void> {
     let text: string | undefined;
+    // Who asks is told again what is wrong.
+    if (isForced) this.refused = undefined;
     try {
       text = this.file.read();
       if (text === this.inUse && !isForced) return this.accept(text);
-      if (text === this.refused && !isForced) return;
+      if (text === this.refused) return;
       if (text.trim() === "") throw new ConfigError([{ path: [], text: EMPTY }], this.file.path);
       await this.service.reconfigure(this.file.parse(text));
       this.accept(text);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { bodyMessage, headersMessage, ServiceClient } from "../support/client.js";
 import { FREE_PORTS, ServiceProcess } from "../support/process.js";
 
@@ -78,4 +80,37 @@ test("exits 1 with one line that names the setting when a port is taken", async 
   } finally {
     taken.close();
   }
+});
+
+test("takes a changed file and a SIGHUP, and names in one line what it can't take", async () => {
+  const service = new ServiceProcess(FREE_PORTS);
+  await service.line("started");
+  writeFileSync(service.file, `${FREE_PORTS}tokens: {imageTokens: 1}\ndrainTimeout: 1s\n`);
+  assert.deepEqual((await service.line("reconfigured")).changed, ["drainTimeout", "tokens"]);
+  writeFileSync(service.file, `${FREE_PORTS}tokens: {imageTokens: -1}\nfoo: 1\n`);
+  const refused = await service.line("configuration refused, the old one goes on");
+  assert.equal(refused.level, "error");
+  assert.match(
+    refused.reason ?? "",
+    /^EXTPROC config: \S+:3:23 tokens\.imageTokens must be at least 0, got -1; \S+:4:1 foo is unknown[^;]*$/,
+  );
+  let seen = service.lines.length;
+  service.child.kill("SIGHUP");
+  await service.line("configuration refused, the old one goes on", seen);
+  seen = service.lines.length;
+  writeFileSync(service.file, FREE_PORTS.replace("0.1:0", "0.1:1"));
+  await service.line("listen has changed, which needs a restart", seen);
+  service.child.kill("SIGTERM");
+  assert.equal(await service.exit(), 0);
+});
+
+test("names the line of a tokenizer that is none", async () => {
+  const service = new ServiceProcess(
+    `${FREE_PORTS}tokenizers:\n  - models: [x]\n    file: ${fileURLToPath(import.meta.url)}\n`,
+  );
+  assert.equal(await service.exit(), 2);
+  assert.match(
+    service.stderr,
+    /^EXTPROC config: \S+\.yaml:5:11 tokenizers\[0\]\.file must be a Hugging Face/,
+  );
 });

@@ -19,28 +19,31 @@ interface LogLine {
   level: string;
   grpcAddress?: string;
   httpAddress?: string;
+  reason?: string;
+  changed?: string[];
 }
 
 /** The service as a process of its own, with what it prints. */
 export class ServiceProcess {
   readonly child: ChildProcess;
+  readonly file = join(folder, `${Math.random()}.yaml`);
   readonly lines: string[] = [];
   stderr = "";
   private readonly waiters: { message: string; resolve: (line: LogLine) => void }[] = [];
 
   constructor(yaml: string) {
-    const file = join(folder, `${Math.random()}.yaml`);
-    writeFileSync(file, yaml);
-    this.child = spawn(process.execPath, [MAIN], { env: { ...process.env, LLM_BREAKER_CONFIG: file } });
+    writeFileSync(this.file, yaml);
+    this.child = spawn(process.execPath, [MAIN], { env: { ...process.env, LLM_BREAKER_CONFIG: this.file } });
     this.child.stderr?.on("data", (chunk: Buffer) => {
       this.stderr += chunk.toString();
     });
     if (this.child.stdout) createInterface(this.child.stdout).on("line", (text) => this.onLine(text));
   }
 
-  /** The first log line with this message. */
-  line(message: string): Promise<LogLine> {
-    const seen = this.lines.map((text) => JSON.parse(text) as LogLine).find(({ msg }) => msg === message);
+  /** The first log line with this message, of those that come after the first `skip`. */
+  line(message: string, skip = 0): Promise<LogLine> {
+    const lines = this.lines.slice(skip).map((text) => JSON.parse(text) as LogLine);
+    const seen = lines.find(({ msg }) => msg === message);
     return seen ? Promise.resolve(seen) : new Promise((resolve) => this.waiters.push({ message, resolve }));
   }
 
