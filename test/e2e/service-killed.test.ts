@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chat } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
 import { OPEN, type Rig, startRig, staysOpen } from "./support/rig.js";
+import { clusterOf, protocolOf } from "./support/shipped-config.js";
 
 let rig: Rig;
 
@@ -13,6 +14,10 @@ before(async () => {
       Object.assign(breaker, staysOpen);
       // A last tier that needs no rewrite goes on without the service.
       backends.public = { ...backends.public, rewritesBody: false };
+    },
+    patch: (config) => {
+      const options = protocolOf(clusterOf(config, "public"));
+      options.http_filters = options.http_filters.filter(({ name }) => !/rewrite|guard/.test(name));
     },
   });
   rig.gpu.mode = { kind: "sseError", at: 0 };

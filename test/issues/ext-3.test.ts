@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { neverOpen, type Rig, startRig } from "../e2e/support/rig.js";
 import {
+  addBackend,
   addRoute,
   chainOf,
   clusterOf,
@@ -24,28 +25,10 @@ after(() => rig?.stop());
 
 /** One backend for each name, all at the second tier's place, asked as `/longer/…`. */
 function addBackends(config: ShippedConfig): void {
-  const clusters = config.static_resources.clusters;
   for (const [name, model] of Object.entries(names)) {
-    const copy = structuredClone(clusterOf(config, "small"));
-    copy.name = name;
-    Object.assign(copy.metadata.filter_metadata["llm.breaker"], { backend: name, model });
-    Object.assign(copy.load_assignment, { cluster_name: name });
-    clusters.push(copy);
+    addBackend(config, name, "small");
+    Object.assign(clusterOf(config, name).metadata.filter_metadata["llm.breaker"], { model });
     addRoute(config, `/${name}/`, name);
-    const route = config.static_resources.listeners[0]?.filter_chains[0]?.filters[0]?.typed_config;
-    const [added] = route?.route_config.virtual_hosts[0]?.routes ?? [];
-    addToMap(added, name);
-  }
-}
-
-function addToMap(node: unknown, name: string): void {
-  if (typeof node !== "object" || node === null) return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key !== "exact_match_map") addToMap(value, name);
-    else {
-      const { map } = value as { map: Record<string, unknown> };
-      map[name] = JSON.parse(JSON.stringify(map.small).replaceAll('"small"', JSON.stringify(name)));
-    }
   }
 }
 
