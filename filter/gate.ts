@@ -117,7 +117,7 @@ export function onRequestEnd(slot: GateSlot, policy: Policy, size: i32): Action 
   const now = nowMs();
   request.heldMs = <u32>min<u64>(now - request.startMs, u32.MAX_VALUE);
   if (request.chain === NO_CHAIN) {
-    if (slot.isCoded && canAsk(policy)) return leaveToAdmit(slot);
+    if (slot.isCoded && canAsk(policy)) return leaveToAdmit(slot, policy);
     const at = chainOfBody(peek, policy);
     if (at < 0) return Action.PAUSE;
     request.chain = <u8>at;

@@ -12,6 +12,7 @@ export const STATE_CANARY = Text.of("llm.breaker.canary");
 export const STATE_DEGRADE = Text.of("llm.breaker.degrade");
 export const STATE_DIVERTED = Text.of("llm.breaker.diverted");
 export const STATE_REPLY = Text.of("llm.breaker.reply");
+export const STATE_LIMITS = Text.of("llm.breaker.limits");
 export const STEP_COUNT = Text.of("count");
 export const STEP_REPLY = Text.of("reply");
 

@@ -69,6 +69,7 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_ORIGINAL);
   declareFilterState(names.STATE_CANARY);
   declareFilterState(names.STATE_REPLY);
+  declareFilterState(names.STATE_LIMITS);
   declareFilterState(names.STATE_ANSWER);
   declareFilterState(names.STATE_BEFORE);
   declareFilterState(names.STATE_DEGRADE);

@@ -29,6 +29,11 @@ export function needsLimits(slot: GateSlot, policy: Policy, chain: Chain): bool 
   return chain.limits && requestOf(slot).isPost && slot.hasBody && canAsk(policy);
 }
 
+/** Tells the service to check them: it also counts requests of chains that have none. */
+export function askForLimits(): void {
+  writeFilterState(names.STATE_LIMITS, names.ONE.ptr, names.ONE.length);
+}
+
 /** Whether the service may have an answer where no tier has. */
 export function mayBeAnswered(slot: GateSlot, policy: Policy, chain: Chain): bool {
   return chain.exhaustedOrder != null && requestOf(slot).isPost && slot.hasBody && canAsk(policy);

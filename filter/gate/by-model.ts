@@ -8,6 +8,7 @@ import { Text } from "../host/text";
 import * as names from "../names";
 import { Policy } from "../policy/policy";
 import { saveRequest } from "../request-record";
+import { askForLimits } from "./asking";
 import { refuseAmbiguousModel, refuseUnknownModel } from "./refusal";
 import { GateSlot, requestOf } from "./slot";
 
@@ -44,8 +45,12 @@ export function chainOfModel(policy: Policy, model: usize, length: i32): i32 {
   return at;
 }
 
-/** The body is in a coding that is not read here: the service reads it, and admit chooses the chain. */
-export function leaveToAdmit(slot: GateSlot): Action {
+/**
+ * The body is in a coding that is not read here: the service reads it, and admit chooses the chain. Should that have
+ * limits, they are checked now or never.
+ */
+export function leaveToAdmit(slot: GateSlot, policy: Policy): Action {
+  if (policy.hasLimits) askForLimits();
   saveRequest(requestOf(slot));
   writeFilterState(names.STATE_STEP, names.STEP_COUNT.ptr, names.STEP_COUNT.length);
   return Action.CONTINUE;

@@ -10,7 +10,7 @@ import * as names from "../names";
 import { Chain, Commit, Exhausted, Policy } from "../policy/policy";
 import { replyExhausted } from "../reply";
 import { NO_TIER, RequestRecord, saveRequest, UNKNOWN } from "../request-record";
-import { canAsk, mayBeAnswered, needsCount, needsLimits } from "./asking";
+import { askForLimits, canAsk, mayBeAnswered, needsCount, needsLimits } from "./asking";
 import { GateSlot, requestOf } from "./slot";
 
 /** Bytes of JSON a token has at least, by and large: content-length / 3 never estimates too small a prompt for long. */
@@ -52,7 +52,9 @@ export function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): 
     choose(policy, chain, request.promptTokens, now);
     take(slot);
   }
-  let step: Text | null = isOpen || needsLimits(slot, policy, chain) ? names.STEP_COUNT : null;
+  const hasLimits = needsLimits(slot, policy, chain);
+  if (hasLimits) askForLimits();
+  let step: Text | null = isOpen || hasLimits ? names.STEP_COUNT : null;
   if (request.tier === NO_TIER && !isOpen) {
     const order = chain.exhaustedOrder;
     if (order && mayBeAnswered(slot, policy, chain)) {

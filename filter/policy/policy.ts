@@ -222,6 +222,12 @@ export class Policy {
     this.nameText = Text.of(name);
   }
 
+  /** Whether any chain has limits. */
+  get hasLimits(): bool {
+    for (let i = 0; i < this.chains.length; i++) if (unchecked(this.chains[i]).limits) return true;
+    return false;
+  }
+
   findBackend(ptr: usize, length: i32): Backend | null {
     for (let i = 0; i < this.backends.length; i++) {
       const backend = unchecked(this.backends[i]);

@@ -32,6 +32,7 @@ function start(chain: Json, backends: Json = {}, breaker: Json = {}): void {
 }
 
 const stepOf = ({ scope }: Exchange): string | undefined => scope.state("llm.breaker.step");
+const limitsOf = ({ scope }: Exchange): string | undefined => scope.state("llm.breaker.limits");
 const clustersOf = ({ attempts }: Exchange): string[] => attempts.map(({ cluster }) => cluster);
 
 function counter(name: string): number {
@@ -42,10 +43,18 @@ function counter(name: string): number {
 describe("a chain with limits", () => {
   test("has every POST with a body counted, and nothing else", () => {
     start({ limits: true });
-    assert.equal(stepOf(worker.send()), "count");
-    assert.equal(stepOf(worker.send({ body: [] })), undefined);
+    const post = worker.send();
+    assert.deepEqual([stepOf(post), limitsOf(post)], ["count", "1"]);
+    const empty = worker.send({ body: [] });
+    assert.deepEqual([stepOf(empty), limitsOf(empty)], [undefined, undefined]);
     assert.equal(stepOf(worker.send({ headers: { ":method": "GET" }, body: [] })), undefined);
     assert.equal(stepOf(worker.send({ headers: { ":method": "PUT" } })), undefined);
+  });
+
+  test("is told from one that has something counted for another reason", () => {
+    start({}, { gpu: { contextWindow: 4 } });
+    const exchange = worker.send();
+    assert.deepEqual([stepOf(exchange), limitsOf(exchange)], ["count", undefined]);
   });
 
   test("has it counted too where the body is not looked into", () => {

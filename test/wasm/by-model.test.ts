@@ -212,6 +212,17 @@ describe("a body in a coding", () => {
     assert.equal(clusterOf(ask(worker, "\x1f\x8b", coded)), "other");
   });
 
+  test("has its limits checked where any chain has limits", () => {
+    const limited = { ...chains, second: { ...chains.second, limits: true } };
+    for (const [some, asked] of [
+      [chains, undefined],
+      [limited, "1"],
+    ] as const) {
+      const worker = workerOf(policyOf(some, { service, defaultChain: "other" }));
+      assert.equal(ask(worker, "\x1f\x8b", coded).scope.state("llm.breaker.limits"), asked);
+    }
+  });
+
   test("whose model is not found is 404 without a default", () => {
     const worker = workerOf(policyOf(chains, { service }));
     assert.match(assertUnknown(ask(worker, "\x1f\x8b", coded)), /names no model/);
