@@ -27,6 +27,8 @@ export interface RigSettings {
   readonly patch?: (config: ShippedConfig) => void;
   /** Whether the real ext_proc service runs; without it the policy does not name one. */
   readonly service?: boolean;
+  /** Further settings of the service. */
+  readonly serviceConfig?: Readonly<Record<string, unknown>>;
   readonly h2c?: boolean;
   readonly logLevel?: string;
   /** Ports that `patch` brings in and that must stay as they are. */
@@ -170,7 +172,7 @@ export async function startRig(settings: RigSettings = {}): Promise<Rig> {
   const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}` };
   const upstreams = { gpu, small, public_ };
   const service = hasService
-    ? await startService({ config: { listen, log: { level: "warn" } }, httpPort })
+    ? await startService({ config: { listen, log: { level: "warn" }, ...settings.serviceConfig }, httpPort })
     : undefined;
   try {
     const envoy = await startEnvoy({
