@@ -60,6 +60,15 @@ export const limitsSettings = z
       .describe("Absent: each gateway counts for itself, in memory."),
   })
   .optional()
+  .meta({
+    example: {
+      tokensPerMinute: 100_000,
+      requestsPerMinute: 600,
+      concurrent: 20,
+      classes: { vip: { tokensPerMinute: 400_000 }, batch: { tokensPerMinute: 50_000, concurrent: 4 } },
+      redis: { url: "redis://127.0.0.1:6379" },
+    },
+  })
   .describe("Limits per caller, for chains whose policy says `limits`. Absent: none.");
 
 export type LimitsSettings = Readonly<NonNullable<z.output<typeof limitsSettings>>>;

@@ -22,6 +22,7 @@ export const signalsSettings = z
     backends: z
       .record(backendName, backend)
       .default({})
+      .meta({ example: { gpu: { metrics: "http://127.0.0.1:8000/metrics", longQueue: 8 } } })
       .describe("Where backends tell how long their queues are, by the alias that the policy uses."),
   })
   .prefault({})
