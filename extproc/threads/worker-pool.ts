@@ -84,8 +84,6 @@ export class WorkerPool<Ask, Reply> {
       worker: new Worker(script, { resourceLimits, execArgv: [] }),
       job: undefined,
     };
-    // Only an open job keeps the process up, by its timer.
-    thread.worker.unref();
     thread.worker.on("message", (answer: JobAnswer<Reply>) => {
       const { job } = thread;
       thread.job = undefined;
@@ -98,6 +96,8 @@ export class WorkerPool<Ask, Reply> {
       void this.end(thread);
       this.assign();
     });
+    // Only an open job keeps the process up, by its timer. Listeners take a reference, so this comes after them.
+    thread.worker.unref();
     this.threads.add(thread);
     return thread;
   }
