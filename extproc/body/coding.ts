@@ -1,47 +1,52 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
+import { Lane } from "../threads/lane.js";
+import { decodeZstd } from "./zstd.js";
 
-type Decoder = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
+/** `unreadable`: a coding that is not known, or bytes that don't fit it. `tooLarge`: more output than the limit. */
+export type Decoded = { kind: "plain"; bytes: Buffer } | { kind: "unreadable" } | { kind: "tooLarge" };
 
-const inflateZlib = promisify(inflate) as Decoder;
-const inflateBare = promisify(inflateRaw) as Decoder;
+type Decoder = (bytes: Buffer, maxBytes: number) => Promise<Decoded>;
+type ZlibDecoder = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
 
-/** "deflate" is zlib by the RFC and bare in the wild; the low nibble of a zlib header's first byte is 8. */
-const inflateEither: Decoder = (bytes, options) =>
-  ((bytes[0] ?? 0) & 0x0f) === 8 ? inflateZlib(bytes, options) : inflateBare(bytes, options);
+const UNREADABLE: Decoded = { kind: "unreadable" };
+const TOO_LARGE: Decoded = { kind: "tooLarge" };
+
+const inflateZlib = promisify(inflate) as ZlibDecoder;
+const inflateBare = promisify(inflateRaw) as ZlibDecoder;
 
 const DECODERS = new Map<string, Decoder>([
-  ["gzip", promisify(gunzip) as Decoder],
-  ["x-gzip", promisify(gunzip) as Decoder],
-  ["deflate", inflateEither],
-  ["br", promisify(brotliDecompress) as Decoder],
+  ["gzip", byZlib(promisify(gunzip) as ZlibDecoder)],
+  ["x-gzip", byZlib(promisify(gunzip) as ZlibDecoder)],
+  ["deflate", byZlib((bytes, options) => (isZlib(bytes) ? inflateZlib : inflateBare)(bytes, options))],
+  ["br", byZlib(promisify(brotliDecompress) as ZlibDecoder)],
+  ["zstd", async (bytes, maxBytes) => (await decodeZstd(bytes, maxBytes)) ?? UNREADABLE],
 ]);
 
 /** More layers than anyone sends; each costs up to the limit in memory. */
 const MAX_LAYERS = 2;
 
-/**
- * Undoes the codings of a `content-encoding` value, off the event loop and never beyond `maxBytes` of output
- * (a 1 MB bomb stops there). Undefined when a coding is unknown, the bytes don't fit it or the limit is passed.
- */
+/** Each body that is decoded may take up to the limit in memory; so many at once, the others wait. */
+const places = new Lane(4);
+const WAIT_MS = 500;
+
+/** Undoes the codings of a `content-encoding` value, off the event loop; no layer gives more than `maxBytes`. */
 export async function decodeBody(
   body: Buffer,
   contentEncoding: string | undefined,
   maxBytes: number,
-): Promise<Buffer | undefined> {
+): Promise<Decoded> {
   const codings = listCodings(contentEncoding);
-  if (codings.length > MAX_LAYERS) return undefined;
-  let bytes = body;
-  for (const coding of codings.reverse()) {
-    const decode = DECODERS.get(coding);
-    if (decode === undefined) return undefined;
-    try {
-      bytes = await decode(bytes, { maxOutputLength: maxBytes });
-    } catch {
-      return undefined;
-    }
+  if (codings.length === 0) return withinLimit(body, maxBytes);
+  const decoders = codings.reverse().map((coding) => DECODERS.get(coding));
+  if (decoders.length > MAX_LAYERS || decoders.includes(undefined)) return UNREADABLE;
+  const leave = await places.enter(WAIT_MS);
+  if (leave === undefined) return UNREADABLE;
+  try {
+    return await decodeLayers(body, decoders as Decoder[], maxBytes);
+  } finally {
+    leave();
   }
-  return bytes.length <= maxBytes ? bytes : undefined;
 }
 
 /** The codings in the order in which they were applied, `identity` left out. */
@@ -50,4 +55,33 @@ export function listCodings(contentEncoding: string | undefined): string[] {
     .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
+}
+
+async function decodeLayers(body: Buffer, decoders: readonly Decoder[], maxBytes: number): Promise<Decoded> {
+  let decoded: Decoded = { kind: "plain", bytes: body };
+  for (const decode of decoders) {
+    if (decoded.kind !== "plain") break;
+    decoded = await decode(decoded.bytes, maxBytes);
+  }
+  return decoded.kind === "plain" ? withinLimit(decoded.bytes, maxBytes) : decoded;
+}
+
+function withinLimit(bytes: Buffer, maxBytes: number): Decoded {
+  return bytes.length > maxBytes ? TOO_LARGE : { kind: "plain", bytes };
+}
+
+function byZlib(decode: ZlibDecoder): Decoder {
+  return async (bytes, maxBytes) => {
+    try {
+      return { kind: "plain", bytes: await decode(bytes, { maxOutputLength: maxBytes }) };
+    } catch (cause) {
+      return (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? TOO_LARGE : UNREADABLE;
+    }
+  };
+}
+
+/** "deflate" is zlib by the RFC and bare in the wild; a zlib header names method 8 and is a multiple of 31. */
+function isZlib(bytes: Buffer): boolean {
+  const [first = 0, second = 0] = bytes;
+  return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
 }

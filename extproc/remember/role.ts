@@ -93,8 +93,8 @@ class RememberJob implements Job {
     const bytes = this.answer.whole();
     if (request === undefined || bytes === undefined) return;
     const coding = this.exchange.headers.get("content-encoding");
-    const plain = await decodeBody(request, coding, request.length * MAX_INFLATION);
-    const body = plain && parseObject(plain);
+    const decoded = await decodeBody(request, coding, request.length * MAX_INFLATION);
+    const body = decoded.kind === "plain" ? parseObject(decoded.bytes) : undefined;
     const answer = body && readAnswer(this.dialect, this.isStream, bytes);
     if (body && answer) this.cache.remember(this.exchange, body, answer);
   }

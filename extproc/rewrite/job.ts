@@ -49,9 +49,11 @@ export class RewriteJob implements Job {
   }
 
   async onRequestBody(body: Buffer): Promise<Answer> {
-    const plain = await decodeBody(body, this.headers.get("content-encoding"), this.maxBodyBytes);
-    const edited = plain && rewriteBody(plain, this.rules, pathOf(this.headers));
-    if (plain === undefined || edited === undefined) return DONE;
+    const decoded = await decodeBody(body, this.headers.get("content-encoding"), this.maxBodyBytes);
+    if (decoded.kind !== "plain") return DONE;
+    const plain = decoded.bytes;
+    const edited = rewriteBody(plain, this.rules, pathOf(this.headers));
+    if (edited === undefined) return DONE;
     const callersModel = this.rules.mapsModelBack ? modelOf(plain) : undefined;
     if (this.rules.dialect) return this.translate(edited, callersModel);
     if (callersModel !== undefined) {
