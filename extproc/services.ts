@@ -5,6 +5,7 @@ import { LimitMemory } from "./limits/limit-memory.js";
 import type { Limiter } from "./limits/limiter.js";
 import { AnswerCache } from "./remember/answer-cache.js";
 import { RememberRole } from "./remember/role.js";
+import { Replier } from "./reply/replier.js";
 import { RewriteRole } from "./rewrite/role.js";
 import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
@@ -49,7 +50,16 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
     return {
       limiter,
       roles: new Map<string, Role>([
-        ["count", new CountRole(counter, tokens)],
+        [
+          "count",
+          new CountRole({
+            counter,
+            replier: new Replier(answers),
+            maxBodyBytes: config.maxBodyBytes,
+            maxTextBytes: tokens.maxTextBytes,
+            limits: limiter && { limiter, callers },
+          }),
+        ],
         ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
         ["remember", new RememberRole(answers, cache.maxAnswerBytes)],
       ]),

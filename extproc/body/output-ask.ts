@@ -9,19 +9,48 @@ export type OutputAsk =
   | { kind: "unlimited"; answers: number }
   | { kind: "odd" };
 
-/** Reads `n`, `best_of`, `max_completion_tokens` and `max_tokens` (the newer name wins, as in the OpenAI API). */
-export function readOutputAsk(body: JsonRecord, prompts: number): OutputAsk {
-  const n = readWhole(body.n, 1);
-  const bestOf = readWhole(body.best_of, 1);
-  if (n === undefined || bestOf === undefined || n < 1 || bestOf < 1) return { kind: "odd" };
-  const answers = Math.max(n, bestOf) * prompts;
+/** Of embeddings, of a count: nothing is generated. */
+export const NO_OUTPUT: OutputAsk = { kind: "limited", answers: 0, tokensEach: 0 };
+
+/** The names of the output's limit, over all servers. */
+const LIMITS = [
+  "max_completion_tokens",
+  "max_tokens",
+  "max_output_tokens",
+  "max_new_tokens",
+  "max_tokens_to_sample",
+  "n_predict",
+] as const;
+
+/** The names of the number of answers. Several name the same answers, so the largest counts. */
+const ANSWERS = ["n", "best_of", "beam_width"] as const;
+
+/**
+ * Reads the ask from all places where a dialect may state it. A request may name several limits, and which of them
+ * counts is the server's choice: the largest is taken.
+ */
+export function readOutputAsk(sources: readonly JsonRecord[], prompts: number): OutputAsk {
+  const answersEach = readAll(sources, ANSWERS);
+  const limits = readAll(sources, LIMITS);
+  if (answersEach === undefined || limits === undefined) return { kind: "odd" };
+  if (answersEach.some((answers) => answers < 1)) return { kind: "odd" };
+  const answers = largest(answersEach, 1) * prompts;
   // -1 is llama.cpp's "no limit".
-  const tokensEach = readWhole(body.max_completion_tokens ?? body.max_tokens, -1);
-  if (tokensEach === undefined) return { kind: "odd" };
-  return tokensEach < 0 ? { kind: "unlimited", answers } : { kind: "limited", answers, tokensEach };
+  if (limits.length === 0 || limits.some((limit) => limit < 0)) return { kind: "unlimited", answers };
+  return { kind: "limited", answers, tokensEach: largest(limits, 0) };
 }
 
-function readWhole(value: unknown, absent: number): number | undefined {
-  if (value === undefined || value === null) return absent;
-  return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+/** Undefined when one of the values is no whole number. */
+function readAll(sources: readonly JsonRecord[], names: readonly string[]): number[] | undefined {
+  const found = sources.flatMap((source) => names.map((name) => source[name]));
+  const given = found.filter((value) => value !== undefined && value !== null);
+  return given.every(isWhole) ? given : undefined;
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value);
+}
+
+function largest(values: readonly number[], least: number): number {
+  return values.reduce((most, value) => Math.max(most, value), least);
 }

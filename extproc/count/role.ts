@@ -1,44 +1,79 @@
 import { decodeBody } from "../body/coding.js";
 import { parseObject } from "../body/json.js";
-import { readBodyFacts } from "../body/prompt.js";
+import { readBody } from "../body/reader.js";
 import type { Answer } from "../messages.js";
+import { isReplyAsked } from "../reply/instruction.js";
+import type { Replier } from "../reply/replier.js";
+import { bodyTooLarge } from "../reply/too-large.js";
 import { pathOf } from "../request-headers.js";
 import type { Exchange, Job, Role } from "../role.js";
 import type { TokenCounter } from "../tokens/counter.js";
-import type { TokenLimits } from "../tokens/settings.js";
+import { askLimits, type LimitParts } from "./admission.js";
+import { readCanaryLimits } from "./canary-ask.js";
 import { type RequestFacts, UNKNOWN_FACTS } from "./facts.js";
-import { readCanaryLimits } from "./limits.js";
-import { toDynamicMetadata, toMetadata } from "./metadata.js";
+import { toDynamicMetadata } from "./metadata.js";
 import { isCanary } from "./verdict.js";
 
-/** Tells facts about a request and whether it may be a canary. Changes nothing, routes nothing, refuses nothing. */
+/** To answer a larger request would hold up the event loop; it gets the gate's own error. */
+const MAX_REPLY_BYTES = 2_097_152;
+
+export interface CountParts {
+  readonly counter: Pick<TokenCounter, "count">;
+  /** Answers where no tier can. */
+  readonly replier: Pick<Replier, "reply">;
+  /** Larger bodies, before or after decompression, are refused. */
+  readonly maxBodyBytes: number;
+  /** Larger texts are not tokenized. UTF-8 bytes. */
+  readonly maxTextBytes: number;
+  /** Absent when callers have no limits. */
+  readonly limits?: LimitParts | undefined;
+}
+
+/**
+ * Tells facts about a request and whether it may be a canary, and holds its caller to his limits. Changes and routes
+ * nothing; refuses what is over a limit.
+ */
 export class CountRole implements Role {
-  constructor(
-    private readonly counter: TokenCounter,
-    private readonly limits: TokenLimits,
-  ) {}
+  constructor(private readonly parts: CountParts) {}
 
   begin(exchange: Exchange): Job {
     return {
-      onRequestHeaders: (isWhole) => (isWhole ? tell(exchange, UNKNOWN_FACTS) : {}),
-      onRequestBody: async (body) =>
-        tell(exchange, await this.readFacts(exchange, body).catch(() => UNKNOWN_FACTS)),
+      onRequestHeaders: (isWhole) => (isWhole ? this.conclude(exchange, UNKNOWN_FACTS) : {}),
+      onRequestBody: (body) => this.onBody(exchange, body),
     };
   }
 
-  private async readFacts({ headers }: Exchange, body: Buffer): Promise<RequestFacts> {
-    const path = pathOf(headers);
-    const plain = await decodeBody(body, headers.get("content-encoding"), this.limits.maxParseBytes);
-    const json = plain && parseObject(plain);
-    if (json === undefined) return UNKNOWN_FACTS;
-    const { prompt, ...facts } = readBodyFacts(path, json);
+  private async onBody(exchange: Exchange, body: Buffer): Promise<Answer> {
+    const { maxBodyBytes } = this.parts;
+    const decoded = await decodeBody(body, exchange.headers.get("content-encoding"), maxBodyBytes);
+    if (decoded.kind === "tooLarge") return { immediate: bodyTooLarge(maxBodyBytes) };
+    const plain = decoded.kind === "plain" ? decoded.bytes : undefined;
+    if (isReplyAsked(exchange.attributes)) return this.reply(exchange, plain);
+    const facts =
+      decoded.kind === "plain" ? this.readFacts(pathOf(exchange.headers), decoded.bytes) : undefined;
+    return this.conclude(exchange, (await facts?.catch(() => undefined)) ?? UNKNOWN_FACTS);
+  }
+
+  private reply(exchange: Exchange, plain: Buffer | undefined): Answer {
+    const isSmall = plain !== undefined && plain.length <= MAX_REPLY_BYTES;
+    const body = isSmall ? parseObject(plain) : undefined;
+    const immediate = body && this.parts.replier.reply(exchange, body);
+    return immediate ? { immediate } : {};
+  }
+
+  private async readFacts(path: string, bytes: Buffer): Promise<RequestFacts | undefined> {
+    const read = await readBody(path, bytes, this.parts.maxTextBytes);
+    if (read === undefined) return undefined;
+    const { prompt, ...facts } = read;
     if (prompt === undefined) return { ...facts, exact: false };
-    const { tokens, isExact } = await this.counter.count(facts.model, prompt, facts.media);
+    const { tokens, isExact } = await this.parts.counter.count(facts.model, prompt, facts.media);
     return { ...facts, promptTokens: tokens, exact: isExact };
   }
-}
 
-function tell(exchange: Exchange, facts: RequestFacts): Answer {
-  const canary = isCanary(facts, readCanaryLimits(exchange.attributes));
-  return { dynamicMetadata: toDynamicMetadata(toMetadata(facts, canary)) };
+  private async conclude(exchange: Exchange, facts: RequestFacts): Promise<Answer> {
+    const outcome = await askLimits(this.parts.limits, exchange, facts);
+    if ("refusal" in outcome) return { immediate: outcome.refusal };
+    const canary = isCanary(facts, readCanaryLimits(exchange.attributes));
+    return { dynamicMetadata: toDynamicMetadata(facts, canary, outcome.texts) };
+  }
 }

@@ -1,5 +1,5 @@
+import type { CanaryLimits } from "./canary-ask.js";
 import type { RequestFacts } from "./facts.js";
-import type { CanaryLimits } from "./limits.js";
 
 /**
  * Whether a half-open backend may be tried with this request: size known and small, output small, text only.

@@ -10,9 +10,6 @@ export type FamilyName = (typeof FAMILY_NAMES)[number];
 
 export const tokensSettings = z
   .strictObject({
-    maxParseBytes: count(1024)
-      .default(4_194_304)
-      .describe("Bodies above it (after decompression) are of unknown size. Bytes."),
     maxTextBytes: count(0)
       .default(262_144)
       .describe("Texts above it get an upper bound instead of a count. UTF-8 bytes per request."),

@@ -12,7 +12,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   body: ["threads"],
   config: [],
   tokens: ["body", "threads", "config", "root.ts"],
-  count: ["body", "tokens", "request-headers.ts"],
+  count: ["body", "tokens", "callers", "reply", "request-headers.ts"],
   reply: ["body", "request-headers.ts"],
   remember: ["body", "callers", "config", "reply", "request-headers.ts"],
   dialects: ["dialects/anthropic"],

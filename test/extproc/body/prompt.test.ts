@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readBodyFacts } from "../../../extproc/body/prompt.js";
+import { readBodyFacts } from "../../../extproc/body/facts.js";
 
 const CHAT = "/v1/chat/completions";
 const COMPLETION = "/v1/completions";
@@ -59,13 +59,6 @@ test("reads a completion's prompt in all of its shapes", () => {
   assert.deepEqual(read({ prompt: "a", suffix: "z" }), { texts: ["a", "z"], idCount: 0, prompts: 1 });
   for (const prompt of [undefined, [], {}, 5, [1.5], [["a"]], [null]])
     assert.equal(read({ prompt }), undefined);
-});
-
-test("knows endpoints by the end of their path and no others", () => {
-  assert.equal(readBodyFacts("/openai/deployments/x/chat/completions", user("x")).prompt?.kind, "chat");
-  for (const path of ["/v1/embeddings", "/v1/responses", "/v1/messages", "/", ""]) {
-    assert.equal(readBodyFacts(path, { ...user("x"), prompt: "x", input: "x" }).prompt, undefined);
-  }
 });
 
 test("reads what output is asked for, per answer", () => {

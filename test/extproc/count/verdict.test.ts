@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CANARY_ATTRIBUTE, readCanaryLimits } from "../../../extproc/count/canary-ask.js";
 import type { RequestFacts } from "../../../extproc/count/facts.js";
 import { UNKNOWN_FACTS } from "../../../extproc/count/facts.js";
-import { CANARY_ATTRIBUTE, readCanaryLimits } from "../../../extproc/count/limits.js";
 import { isCanary } from "../../../extproc/count/verdict.js";
 
 const LIMITS = { maxPromptTokens: 256, maxOutputTokens: 1024 };

@@ -1,5 +1,5 @@
 import grpc from "@grpc/grpc-js";
-import { CANARY_ATTRIBUTE } from "../../../extproc/count/limits.js";
+import { CANARY_ATTRIBUTE } from "../../../extproc/count/canary-ask.js";
 import { ROLE_HEADER } from "../../../extproc/grpc-server.js";
 import type { ProcessingRequest, ProcessingResponse, WireStruct } from "../../../extproc/messages.js";
 import { loadExternalProcessor, loadHealth } from "../../../extproc/protos.js";

@@ -1,0 +1,47 @@
+import type { Attributes } from "../attributes.js";
+import { callerOf } from "../callers/caller.js";
+import type { CallerSettings } from "../callers/settings.js";
+import type { Limiter } from "../limits/limiter.js";
+import type { ImmediateAnswer } from "../messages.js";
+import { limitReply } from "../reply/limit-reply.js";
+import type { Exchange } from "../role.js";
+import type { RequestFacts } from "./facts.js";
+import { outputTokensOf } from "./metadata.js";
+
+/** The expressions in `request_attributes` that bring whether the chain has limits, and the route's class. */
+export const LIMITS_ATTRIBUTE = "filter_state['wasm.llm.breaker.limits']";
+export const CLASS_ATTRIBUTE = "xds.route_metadata.filter_metadata['llm.breaker'].class";
+
+/** What is needed to hold callers to their limits. */
+export interface LimitParts {
+  readonly limiter: Limiter;
+  readonly callers: CallerSettings;
+}
+
+export type LimitOutcome =
+  | { readonly refusal: ImmediateAnswer }
+  /** Texts for the dynamic metadata: `reservation` and the headers `x-ratelimit-*`. */
+  | { readonly texts: Readonly<Record<string, string>> };
+
+const UNLIMITED: LimitOutcome = { texts: {} };
+
+/** Asks the caller's limits; a chain without limits is not held to any. */
+export async function askLimits(
+  parts: LimitParts | undefined,
+  { headers, attributes }: Exchange,
+  facts: RequestFacts,
+): Promise<LimitOutcome> {
+  if (parts === undefined || !attributes.get(LIMITS_ATTRIBUTE)) return UNLIMITED;
+  const admission = await parts.limiter.admit({
+    caller: callerOf(headers, parts.callers),
+    className: classOf(attributes),
+    promptTokens: facts.promptTokens,
+    outputTokens: outputTokensOf(facts),
+  });
+  if (!admission.allowed) return { refusal: limitReply(admission) };
+  return { texts: { ...admission.headers, reservation: admission.reservation } };
+}
+
+function classOf(attributes: Attributes): string {
+  return attributes.get(CLASS_ATTRIBUTE) || "default";
+}
