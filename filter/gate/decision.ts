@@ -53,7 +53,6 @@ export function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): 
     take(slot);
   }
   const hasLimits = needsLimits(slot, policy, chain);
-  if (hasLimits) askForLimits();
   let step: Text | null = isOpen || hasLimits ? names.STEP_COUNT : null;
   if (request.tier === NO_TIER && !isOpen) {
     const order = chain.exhaustedOrder;
@@ -73,6 +72,8 @@ export function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): 
     request.perTryMs = chain.longestFirstTokenLimitMs(firstTierOf(request), request.promptTokens);
   saveRequest(request);
   if (step) writeFilterState(names.STATE_STEP, step.ptr, step.length);
+  // An answer that costs no tokens takes none of the caller's.
+  if (hasLimits && step === names.STEP_COUNT) askForLimits();
   if (isLimited) limitFirstToken(request);
   if (chain.naming) clearRouteCache();
   return Action.CONTINUE;

@@ -157,6 +157,12 @@ describe("a chain that is exhausted", () => {
     assert.ok(Number(exchange.headers?.get("retry-after")) >= 1);
   });
 
+  test("does not hold a caller to limits for an answer that costs nothing", () => {
+    start({ ...fixed, limits: true }, allOpen);
+    const exchange = worker.send();
+    assert.deepEqual([stepOf(exchange), limitsOf(exchange)], ["reply", undefined]);
+  });
+
   test("hands it over for a cached answer, too", () => {
     start(cached, allOpen);
     const exchange = worker.send();
