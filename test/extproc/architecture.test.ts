@@ -15,7 +15,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   count: ["body", "tokens", "callers", "reply", "request-headers.ts"],
   reply: ["body", "request-headers.ts"],
   remember: ["body", "callers", "config", "reply", "request-headers.ts"],
-  dialects: ["dialects/anthropic"],
+  dialects: ["body", "dialects/anthropic"],
   "dialects/anthropic": ["body", "dialects", "request-headers.ts"],
   rewrite: ["body", "dialects", "request-headers.ts"],
   signals: ["config"],

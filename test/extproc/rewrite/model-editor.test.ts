@@ -3,18 +3,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { ModelEditor } from "../../../extproc/rewrite/model-editor.js";
 import { blanks, jsonValue } from "../support/json-texts.js";
+import { cut } from "../support/pieces.js";
 
-/** The answer cut into pieces of these lengths, over and over. */
 function edit(text: string, isEventStream: boolean, lengths: readonly number[] = [text.length]): string {
   const editor = new ModelEditor("mine", isEventStream);
-  const bytes = Buffer.from(text);
-  const parts: Buffer[] = [];
-  for (let at = 0, turn = 0; at < bytes.length; turn++) {
-    const length = Math.max(1, lengths[turn % lengths.length] ?? 1);
-    parts.push(editor.push(bytes.subarray(at, at + length)));
-    at += length;
-  }
-  return Buffer.concat(parts).toString();
+  return Buffer.concat(cut(Buffer.from(text), lengths).map((piece) => editor.push(piece))).toString();
 }
 
 test("replaces the model's name and no other byte", () => {
