@@ -43,19 +43,21 @@ export class Reload {
     if (isForced) this.refused = undefined;
     try {
       text = this.file.read();
-      if (text === this.inUse && !isForced) return this.accept(text);
+      if (text === this.inUse && !isForced) return this.settle();
       if (text === this.refused) return;
       if (text.trim() === "") throw new ConfigError([{ path: [], text: EMPTY }], this.file.path);
       await this.service.reconfigure(this.file.parse(text));
-      this.accept(text);
+      this.inUse = text;
+      this.settle();
     } catch (cause) {
       const located = cause instanceof ConfigError && text ? this.file.locateIn(cause, text) : cause;
       this.refuse(text, located);
     }
   }
 
-  private accept(text: string): void {
-    this.inUse = text;
+  /** The file holds what is in use. */
+  private settle(): void {
+    if (this.refused !== undefined) this.service.log.info("configuration is good again");
     this.refused = undefined;
     this.service.setConfigStale(false);
   }

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { watchFile } from "../../../extproc/config/watch.js";
 import { Reload } from "../../../extproc/reload.js";
 import { type Service, startService } from "../../../extproc/server.js";
 import { type ConfigFile, configFile } from "../../../extproc/service-config.js";
+import { waitFor } from "../../support/wait-for.js";
 import { bodyMessage, headersMessage, plainMetadata, ServiceClient } from "../support/client.js";
 
 const folder = mkdtempSync(join(tmpdir(), "llm-breaker-"));
@@ -23,6 +26,8 @@ const collectGarbage = runInNewContext("gc") as () => void;
 let service: Service;
 let client: ServiceClient;
 let reload: Reload;
+/** Tokens of the request beside the picture itself. */
+let around: number;
 
 before(async () => {
   writeFileSync(path, BASE);
@@ -30,6 +35,7 @@ before(async () => {
   service = await startService(file.parse(BASE));
   client = new ServiceClient(service.grpcAddress);
   reload = new Reload(file, BASE, service);
+  around = (await pictureTokens()) - 765;
 });
 after(async () => {
   client.close();
@@ -53,7 +59,6 @@ async function pictureTokens(): Promise<number> {
 }
 
 test("brings a changed file into use, for streams that begin from now on", async () => {
-  const around = (await pictureTokens()) - 765;
   const stream = client.open("count");
   await stream.ask(headersMessage(HEADERS));
   await put(`${BASE}tokens: {imageTokens: 1000}\n`);
@@ -130,14 +135,60 @@ test("makes one attempt more, however many signs come while one runs", async () 
   assert.ok(attempts >= 2, "but it is when it is asked for");
 });
 
-test("holds no more memory after 300 reloads than after 50", async () => {
+test("takes a swapped ConfigMap, a file that was gone, and what was there before the watch", async () => {
+  const mount = join(folder, "mount");
+  const publish = (version: number, text: string) => {
+    mkdirSync(join(mount, `..${version}`), { recursive: true });
+    writeFileSync(join(mount, `..${version}`, "service.yaml"), text);
+    symlinkSync(`..${version}`, join(mount, "..data_tmp"));
+    renameSync(join(mount, "..data_tmp"), join(mount, "..data"));
+  };
+  publish(1, BASE);
+  const file = configFile({ LLM_BREAKER_CONFIG: join(mount, "service.yaml") }) as ConfigFile;
+  symlinkSync("..data/service.yaml", file.path);
+  const mounted = new Reload(file, file.read(), service);
+  const end = watchFile(file.path, () => void mounted.check(), { settleMs: 20, patienceMs: 500, pollMs: 50 });
+  const waitForPicture = (tokens: number) =>
+    waitFor(async () => (await pictureTokens()) === tokens, 10_000, `a picture of ${tokens} tokens`);
+  try {
+    publish(2, `${BASE}tokens: {imageTokens: 3000}\n`);
+    await waitForPicture(3000 + around);
+    rmSync(join(mount, "..data"));
+    await waitFor(async () => (await health())[1] === "stale", 10_000, "a stale configuration");
+    publish(3, `${BASE}tokens: {imageTokens: 4000}\n`);
+    await waitForPicture(4000 + around);
+    assert.deepEqual(await health(), [200, null]);
+  } finally {
+    end();
+  }
+});
+
+/** One that differs in everything that is made anew for it. */
+function settingsNumber(count: number): string {
+  return `${BASE}tokens: {imageTokens: ${count}}
+cache: {maxBytes: ${count}}
+limits: {tokensPerMinute: ${count + 1}}
+signals: {backends: {gpu: {metrics: "http://127.0.0.1:1/metrics", longQueue: ${count + 1}}}}
+`;
+}
+
+test("holds no more memory, files or timers after 400 reloads than after 100", async () => {
+  const handles = () => [readdirSync("/proc/self/fd").length, process.getActiveResourcesInfo().length];
   const reloadTimes = async (times: number) => {
-    for (let count = 0; count < times; count++) await put(`${BASE}tokens: {imageTokens: ${count + 5000}}\n`);
-    for (let round = 0; round < 3; round++) collectGarbage();
+    for (let count = 0; count < times; count++) await put(settingsNumber(count));
+    for (let round = 0; round < 3; round++) {
+      // What was under way for an older one ends first.
+      await sleep(100);
+      collectGarbage();
+    }
     return process.memoryUsage().heapUsed;
   };
-  const start = await reloadTimes(50);
+  const start = await reloadTimes(100);
+  const [files = 0, resources = 0] = handles();
   const growth = (await reloadTimes(300)) - start;
   assert.equal(service.generations, 1);
   assert.ok(growth < 2_000_000, `${growth} bytes`);
+  const [filesAfter = 0, resourcesAfter = 0] = handles();
+  assert.ok(filesAfter - files < 20, `${files} → ${filesAfter} open files`);
+  assert.ok(resourcesAfter - resources < 20, `${resources} → ${resourcesAfter} active resources`);
 });
