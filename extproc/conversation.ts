@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { readAttributes } from "./attributes.js";
-import type { Answer, HttpBody, HttpHeaders, MessageKind, ProcessingRequest } from "./messages.js";
-import { type RequestHeaders, readRequestHeaders } from "./request-headers.js";
+import type { Answer, MessageKind } from "./messages.js";
+import type { RequestHeaders } from "./request-headers.js";
 import type { Job, Role } from "./role.js";
 import { describeRequest } from "./telemetry/request-fields.js";
+import type { Message } from "./wire/processing-request.js";
 
 /** How far one HTTP exchange has got; it only goes forward. */
 enum Phase {
@@ -15,7 +15,6 @@ enum Phase {
 }
 
 const CONTINUE: Answer = {};
-const NO_BYTES = Buffer.alloc(0);
 
 /**
  * What one stream's messages mean to its job. Messages that no job asked for, or that come out of order, are a plain
@@ -33,9 +32,10 @@ export class Conversation {
   ) {}
 
   /** The answer to one message; the next may be asked for only when this one is there. Never throws or rejects. */
-  answer(kind: MessageKind, message: ProcessingRequest): Answer | Promise<Answer> {
+  answer(message: Message): Answer | Promise<Answer> {
+    const { kind } = message;
     try {
-      const answer = this.ask(kind, message);
+      const answer = this.ask(message);
       return answer instanceof Promise ? answer.catch((cause: unknown) => this.fail(kind, cause)) : answer;
     } catch (cause) {
       return this.fail(kind, cause);
@@ -43,20 +43,18 @@ export class Conversation {
   }
 
   /** Whether the stream has nothing left to say after this answer. A stream without a job is for Envoy to end. */
-  isLast(kind: MessageKind, message: ProcessingRequest, answer: Answer): boolean {
+  isLast({ kind, isEnd }: Message, answer: Answer): boolean {
     if (answer.immediate !== undefined) return true;
     if (answer.more !== undefined) this.wantsMore = answer.more;
     if (this.job === undefined) return false;
     switch (kind) {
       case "request_headers":
-        return !this.wantsMore && message.request_headers?.end_of_stream === true;
+        return isEnd && !this.wantsMore;
       case "request_body":
       case "request_trailers":
         return !this.wantsMore;
-      case "response_trailers":
-        return true;
       default:
-        return !this.wantsMore || message[kind]?.end_of_stream === true;
+        return isEnd || !this.wantsMore;
     }
   }
 
@@ -71,53 +69,38 @@ export class Conversation {
     }
   }
 
-  private ask(kind: MessageKind, message: ProcessingRequest): Answer | Promise<Answer> {
-    if (kind === "request_headers") return this.onRequestHeaders(message, message.request_headers);
-    if (kind === "request_body") return this.onRequestBody(message.request_body);
+  private ask(message: Message): Answer | Promise<Answer> {
+    const { kind, body, isEnd } = message;
+    if (kind === "request_headers") return this.onRequestHeaders(message);
+    if (kind === "request_body") {
+      if (this.phase !== Phase.Request) return CONTINUE;
+      return this.job?.onRequestBody(body, isEnd) ?? CONTINUE;
+    }
     if (kind === "request_trailers") return CONTINUE;
-    if (kind === "response_headers") return this.onResponseHeaders(message.response_headers);
+    if (kind === "response_headers") return this.onResponseHeaders(message);
     if (this.phase !== Phase.Response || !this.wantsMore) return CONTINUE;
     if (kind === "response_trailers") return this.job?.onResponseTrailers?.() ?? CONTINUE;
-    return this.job?.onResponseBody?.(...pieceOf(message.response_body)) ?? CONTINUE;
+    return this.job?.onResponseBody?.(body, isEnd) ?? CONTINUE;
   }
 
-  private onRequestHeaders(
-    message: ProcessingRequest,
-    part: HttpHeaders | undefined,
-  ): Answer | Promise<Answer> {
+  private onRequestHeaders({ headers, attributes, isEnd }: Message): Answer | Promise<Answer> {
     if (this.phase !== Phase.Start || this.role === undefined) return CONTINUE;
     this.phase = Phase.Request;
-    this.headers = readRequestHeaders(part);
-    this.job = this.role.begin({ headers: this.headers, attributes: readAttributes(message) });
-    return this.job.onRequestHeaders(part?.end_of_stream === true);
+    this.headers = headers;
+    this.job = this.role.begin({ headers, attributes });
+    return this.job.onRequestHeaders(isEnd);
   }
 
-  private onRequestBody(part: HttpBody | undefined): Answer | Promise<Answer> {
-    if (this.phase !== Phase.Request) return CONTINUE;
-    return this.job?.onRequestBody(...pieceOf(part)) ?? CONTINUE;
-  }
-
-  private onResponseHeaders(part: HttpHeaders | undefined): Answer | Promise<Answer> {
+  private onResponseHeaders({ headers, isEnd }: Message): Answer | Promise<Answer> {
     if (this.phase >= Phase.Response) return CONTINUE;
     this.phase = Phase.Response;
     if (!this.wantsMore) return CONTINUE;
-    const headers = readRequestHeaders(part);
     const status = Number(headers.get(":status"));
-    return this.job?.onResponseHeaders?.(status, headers, part?.end_of_stream === true) ?? CONTINUE;
+    return this.job?.onResponseHeaders?.(status, headers, isEnd) ?? CONTINUE;
   }
 
   private fail(kind: MessageKind, cause: unknown): Answer {
     this.log.error({ err: cause, kind, ...describeRequest(this.headers) }, "role failed, request continues");
     return CONTINUE;
   }
-}
-
-function pieceOf(part: HttpBody | undefined): [Buffer, boolean] {
-  return [bufferOf(part?.body), part?.end_of_stream === true];
-}
-
-/** A view, not a copy: a body may be 16 MiB. */
-function bufferOf(bytes: Uint8Array | undefined): Buffer {
-  if (bytes === undefined) return NO_BYTES;
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,15 +1,18 @@
-import type { ServerDuplexStream } from "@grpc/grpc-js";
-import grpc from "@grpc/grpc-js";
 import type { Logger } from "pino";
-import { grpcOptions } from "./grpc-options.js";
+import type { GrpcCall } from "./grpc/call.js";
+import { GrpcTransport, type Method } from "./grpc/server.js";
 import type { Health } from "./health.js";
-import type { ProcessingRequest, ProcessingResponse } from "./messages.js";
-import { loadExternalProcessor, loadHealth } from "./protos.js";
 import type { Role } from "./role.js";
 import { ProcessingStream } from "./stream.js";
 
 /** gRPC initial metadata that tells which job a stream is for. */
 export const ROLE_HEADER = "x-llm-breaker-role";
+
+const PROCESS = "/envoy.service.ext_proc.v3.ExternalProcessor/Process";
+/** Room for the largest body plus its frame; a larger message fails that stream only. */
+const FRAME_BYTES = 1_048_576;
+/** A wrong name is wrong for every stream; some lines are enough. */
+const MAX_WARNINGS = 10;
 
 /** What one stream finds its role in. */
 export interface RoleLease {
@@ -19,8 +22,8 @@ export interface RoleLease {
 
 /** A service beside ext_proc on the same port. */
 export interface SideService {
-  readonly definition: grpc.ServiceDefinition;
-  readonly implementation: grpc.UntypedServiceImplementation;
+  /** By their paths, such as "/package.Service/Method". */
+  readonly methods: ReadonlyMap<string, Method>;
   /** Ends the calls that would otherwise keep the server from closing. */
   drain(): void;
 }
@@ -36,55 +39,38 @@ export interface GrpcSettings {
 
 /** ext_proc, health and what else is given over one port. */
 export class GrpcServer {
-  private readonly server: grpc.Server;
+  private readonly transport: GrpcTransport;
   private readonly sides: readonly SideService[];
 
   constructor({ maxBodyBytes, lease, health, sides = [], log }: GrpcSettings) {
-    // grpc-js prints lines of its own between our JSON; what matters in them reaches us as errors.
-    grpc.setLogVerbosity(grpc.logVerbosity.NONE);
-    this.server = new grpc.Server(grpcOptions(maxBodyBytes));
-    this.server.addService(loadHealth(), health.implementation);
-    for (const { definition, implementation } of sides) this.server.addService(definition, implementation);
+    let warnings = 0;
+    const process: Method = (call: GrpcCall) => {
+      const name = call.metadata(ROLE_HEADER) ?? "";
+      const { services, end } = lease();
+      const role = services.roles.get(name);
+      if (role === undefined && warnings++ < MAX_WARNINGS)
+        log.warn({ role: name.slice(0, 40) }, `unknown ${ROLE_HEADER}, stream is answered by CONTINUE`);
+      call.handle(new ProcessingStream(call, role, log, end));
+    };
+    const methods = [health, ...sides].flatMap((service) => [...service.methods]);
+    this.transport = new GrpcTransport(new Map([[PROCESS, process], ...methods]), maxBodyBytes + FRAME_BYTES);
     this.sides = sides;
-    this.server.addService(loadExternalProcessor(), {
-      Process(call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) {
-        const name = String(call.metadata.get(ROLE_HEADER)[0] ?? "");
-        const { services, end } = lease();
-        const role = services.roles.get(name);
-        if (role === undefined)
-          log.warn({ role: name.slice(0, 40) }, `unknown ${ROLE_HEADER}, stream is answered by CONTINUE`);
-        new ProcessingStream(call, role, log, end);
-      },
-    });
   }
 
-  /** Resolves with the port, which is a free one when the address asks for 0. */
+  /** host:port, an IPv6 host in brackets. Resolves with the port, which is a free one when the address asks for 0. */
   listen(address: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (cause, port) => {
-        if (cause) reject(cause);
-        else resolve(port);
-      });
-    });
+    const at = address.lastIndexOf(":");
+    return this.transport.listen(address.slice(0, at).replace(/^\[|\]$/g, ""), Number(address.slice(at + 1)));
   }
 
   /** Refuses new streams and lets open ones finish within the limit; resolves with false when some had to be cut. */
   drain(limitMs: number): Promise<boolean> {
     for (const side of this.sides) side.drain();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.close();
-        resolve(false);
-      }, limitMs);
-      this.server.tryShutdown(() => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
+    return this.transport.drain(limitMs);
   }
 
   /** Cuts everything. */
   close(): void {
-    this.server.forceShutdown();
+    this.transport.close();
   }
 }

@@ -1,18 +1,7 @@
-import type {
-  ServerUnaryCall,
-  ServerWritableStream,
-  sendUnaryData,
-  UntypedServiceImplementation,
-} from "@grpc/grpc-js";
-import grpc from "@grpc/grpc-js";
-
-interface HealthCheckRequest {
-  service?: string;
-}
-interface HealthCheckResponse {
-  status: "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN";
-}
-type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
+import type { GrpcCall } from "./grpc/call.js";
+import type { Method } from "./grpc/server.js";
+import { Status } from "./grpc/status.js";
+import { readHealthRequest, ServingStatus, writeHealthResponse } from "./wire/health.js";
 
 /** Names that health checks may ask for: the whole server, or its one service. */
 const SERVICES = new Set(["", "envoy.service.ext_proc.v3.ExternalProcessor"]);
@@ -20,40 +9,47 @@ const SERVICES = new Set(["", "envoy.service.ext_proc.v3.ExternalProcessor"]);
 /** grpc.health.v1: SERVING until `drain`, NOT_SERVING after it. */
 export class Health {
   private isServing = true;
-  private readonly watchers = new Set<Watcher>();
+  private readonly watchers = new Set<GrpcCall>();
 
   get serving(): boolean {
     return this.isServing;
   }
 
-  readonly implementation: UntypedServiceImplementation = {
-    Check: (
-      call: ServerUnaryCall<HealthCheckRequest, HealthCheckResponse>,
-      callback: sendUnaryData<HealthCheckResponse>,
-    ) => {
-      if (SERVICES.has(call.request.service ?? "")) callback(null, { status: this.status() });
-      else callback({ code: grpc.status.NOT_FOUND, details: "no such service" });
-    },
-    Watch: (call: Watcher) => {
-      const isKnown = SERVICES.has(call.request.service ?? "");
-      call.write({ status: isKnown ? this.status() : "SERVICE_UNKNOWN" });
-      this.watchers.add(call);
-      call.on("cancelled", () => this.watchers.delete(call));
-      call.on("error", () => this.watchers.delete(call));
-    },
-  };
+  readonly methods: ReadonlyMap<string, Method> = new Map([
+    ["/grpc.health.v1.Health/Check", (call) => onRequest(call, (service) => this.check(call, service))],
+    ["/grpc.health.v1.Health/Watch", (call) => this.watch(call)],
+  ]);
 
   /** Tells all watchers and ends their calls, which would otherwise keep the server from closing. */
   drain(): void {
     this.isServing = false;
-    for (const watcher of this.watchers) {
-      watcher.write({ status: "NOT_SERVING" });
-      watcher.end();
-    }
+    for (const watcher of this.watchers) watcher.finish(writeHealthResponse(ServingStatus.NotServing));
     this.watchers.clear();
   }
 
-  private status(): HealthCheckResponse["status"] {
-    return this.isServing ? "SERVING" : "NOT_SERVING";
+  private check(call: GrpcCall, service: string): void {
+    if (SERVICES.has(service)) call.finish(writeHealthResponse(this.status()));
+    else call.fail(Status.NotFound, "no such service");
   }
+
+  private watch(call: GrpcCall): void {
+    const begin = (service: string) => {
+      call.write(writeHealthResponse(SERVICES.has(service) ? this.status() : ServingStatus.ServiceUnknown));
+      this.watchers.add(call);
+    };
+    onRequest(call, begin, () => this.watchers.delete(call));
+  }
+
+  private status(): ServingStatus {
+    return this.isServing ? ServingStatus.Serving : ServingStatus.NotServing;
+  }
+}
+
+/** Both methods take one request. */
+function onRequest(call: GrpcCall, begin: (service: string) => void, onClose: () => void = () => {}): void {
+  call.handle({
+    onMessage: (message) => begin(readHealthRequest(message)),
+    onHalfClose: () => {},
+    onClose,
+  });
 }

@@ -32,10 +32,8 @@ function hostOf(address: string): string {
 }
 
 function listenError(field: string, address: string, cause: Error): ListenError {
-  // grpc-js wraps the system's own words: "No address added … errors: [listen EADDRINUSE …]".
-  const reason = /\[(.*)\]$/.exec(cause.message)?.[1] ?? cause.message;
   return new ListenError(
-    `EXTPROC start: ${field} ${address} can't be listened on: ${reason}; free the port or set ${field} to another one`,
+    `EXTPROC start: ${field} ${address} can't be listened on: ${cause.message}; free the port or set ${field} to another one`,
     { cause },
   );
 }

@@ -1,9 +1,6 @@
-/**
- * The parts of envoy.service.ext_proc.v3 that we read and write, as proto-loader shapes them
- * (keepCase, no defaults: an absent field is undefined).
- */
+/** The parts of envoy.service.ext_proc.v3 that roles speak in: Envoy's names, an absent field is undefined. */
 
-/** google.protobuf.Value. proto-loader keeps camel case inside its built-in well-known types. */
+/** google.protobuf.Value: one of these. */
 export interface WireValue {
   stringValue?: string;
   numberValue?: number;
@@ -23,16 +20,6 @@ export interface WireHeader {
   raw_value?: Uint8Array;
 }
 
-export interface HttpHeaders {
-  headers?: { headers?: WireHeader[] };
-  end_of_stream?: boolean;
-}
-
-export interface HttpBody {
-  body?: Uint8Array;
-  end_of_stream?: boolean;
-}
-
 /** The members of the oneof `request`; the response to each goes into the field of the same name. */
 export const MESSAGE_KINDS = [
   "request_headers",
@@ -44,19 +31,15 @@ export const MESSAGE_KINDS = [
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
-export interface ProcessingRequest {
-  request?: MessageKind;
-  request_headers?: HttpHeaders;
-  request_body?: HttpBody;
-  response_headers?: HttpHeaders;
-  response_body?: HttpBody;
-  attributes?: Record<string, WireStruct>;
-  /** Envoy goes on without waiting, and reads no answers. */
-  observability_mode?: boolean;
-}
+/** The names of HeaderAppendAction; absent is the first. */
+export type AppendAction =
+  | "APPEND_IF_EXISTS_OR_ADD"
+  | "ADD_IF_ABSENT"
+  | "OVERWRITE_IF_EXISTS_OR_ADD"
+  | "OVERWRITE_IF_EXISTS";
 
 export interface HeaderMutation {
-  set_headers?: { header: WireHeader; append_action?: string }[];
+  set_headers?: { header: WireHeader; append_action?: AppendAction }[];
   remove_headers?: string[];
 }
 
@@ -66,8 +49,8 @@ export interface CommonResponse {
   body_mutation?: { body?: Uint8Array; clear_body?: true };
 }
 
-type HeaderSendMode = "DEFAULT" | "SEND" | "SKIP";
-type BodySendMode = "NONE" | "STREAMED" | "BUFFERED" | "BUFFERED_PARTIAL";
+export type HeaderSendMode = "DEFAULT" | "SEND" | "SKIP";
+export type BodySendMode = "NONE" | "STREAMED" | "BUFFERED" | "BUFFERED_PARTIAL";
 
 export interface ProcessingMode {
   request_header_mode?: HeaderSendMode;
@@ -101,41 +84,4 @@ export interface Answer {
    * to its headers when they are all. Holds for later answers too, until one says false.
    */
   more?: boolean;
-}
-
-export type ProcessingResponse = {
-  immediate_response?: {
-    status: { code: number };
-    headers: HeaderMutation;
-    body: Uint8Array;
-    details: string;
-  };
-  dynamic_metadata?: WireStruct;
-  mode_override?: ProcessingMode;
-} & {
-  [kind in MessageKind]?: { response?: CommonResponse; header_mutation?: HeaderMutation };
-};
-
-/** Wraps an answer for the message it belongs to. */
-export function toResponse(kind: MessageKind, answer: Answer): ProcessingResponse {
-  const response: ProcessingResponse = answer.immediate
-    ? { immediate_response: toImmediate(answer.immediate) }
-    : { [kind]: toPart(kind, answer.response) };
-  if (answer.dynamicMetadata) response.dynamic_metadata = answer.dynamicMetadata;
-  if (answer.modeOverride && !answer.immediate) response.mode_override = answer.modeOverride;
-  return response;
-}
-
-function toPart(kind: MessageKind, response: CommonResponse | undefined) {
-  if (response === undefined) return {};
-  if (kind !== "request_trailers" && kind !== "response_trailers") return { response };
-  return response.header_mutation ? { header_mutation: response.header_mutation } : {};
-}
-
-function toImmediate({ status, headers, body, details }: ImmediateAnswer) {
-  const set_headers = Object.entries(headers).map(([key, value]) => ({
-    header: { key, raw_value: Buffer.from(value) },
-    append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
-  }));
-  return { status: { code: status }, headers: { set_headers }, body, details };
 }

@@ -1,20 +1,15 @@
-import type { HttpHeaders } from "./messages.js";
-
 /** Request headers by lower-case name; the values of a repeated header are joined by a comma (RFC 9110, 5.3). */
 export type RequestHeaders = ReadonlyMap<string, string>;
 
-/** Envoy fills `raw_value` by default and `value` in its older mode. */
-export function readRequestHeaders(message: HttpHeaders | undefined): RequestHeaders {
-  const values = new Map<string, string>();
-  for (const header of message?.headers?.headers ?? []) {
-    const name = (header.key ?? "").toLowerCase();
-    const value = header.raw_value?.length
-      ? Buffer.from(header.raw_value).toString("utf8")
-      : (header.value ?? "");
-    const earlier = values.get(name);
-    values.set(name, earlier === undefined ? value : `${earlier},${value}`);
+/** Puts headers together as they come. */
+export class HeaderCollector {
+  readonly values = new Map<string, string>();
+
+  add(name: string, value: string): void {
+    const key = name.toLowerCase();
+    const earlier = this.values.get(key);
+    this.values.set(key, earlier === undefined ? value : `${earlier},${value}`);
   }
-  return values;
 }
 
 /** The path without its query, which may hold secrets and never decides anything here. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Answer, ProcessingRequest } from "../../../extproc/messages.js";
+import type { Answer } from "../../../extproc/messages.js";
 import type { Role } from "../../../extproc/role.js";
 import { bodyMessage, headersMessage, type StreamClient, settled } from "../support/client.js";
 import { Diary, type DiarySettings } from "../support/diary.js";
 import { serve, type TestServer } from "../support/grpc.js";
+import type { ProcessingRequest } from "../support/processing.js";
 
 const servers: TestServer[] = [];
 after(() => {

@@ -1,10 +1,11 @@
 import grpc from "@grpc/grpc-js";
 import { CANARY_ATTRIBUTE } from "../../../extproc/count/canary-ask.js";
 import { ROLE_HEADER } from "../../../extproc/grpc-server.js";
-import type { ProcessingRequest, ProcessingResponse, WireStruct } from "../../../extproc/messages.js";
-import { loadExternalProcessor, loadHealth } from "../../../extproc/protos.js";
+import type { WireStruct } from "../../../extproc/messages.js";
 import { type Service, startService } from "../../../extproc/server.js";
 import { parseConfig } from "../../../extproc/service-config.js";
+import type { ProcessingRequest, ProcessingResponse } from "./processing.js";
+import { loadExternalProcessor, loadHealth } from "./protos.js";
 
 const PROCESSOR = loadExternalProcessor();
 const HEALTH = loadHealth();
