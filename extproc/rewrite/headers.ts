@@ -5,7 +5,7 @@ import type { RequestHeaders } from "../request-headers.js";
 export function setHeaders(headers: Readonly<Record<string, string>>): HeaderMutation {
   const set_headers = Object.entries(headers).map(([key, value]) => ({
     header: { key, raw_value: Buffer.from(value) },
-    append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+    append_action: "OVERWRITE_IF_EXISTS_OR_ADD" as const,
   }));
   return { set_headers };
 }
