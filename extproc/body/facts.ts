@@ -1,14 +1,21 @@
 import { alwaysStreams, endpointOf, modelInPath } from "./endpoints.js";
 import { type JsonRecord, parseObject } from "./json.js";
+import { namesTwoModels } from "./model-keys.js";
 import type { BodyFacts } from "./prompt.js";
 
 /** Names go into access logs and metrics of others, and from thread to thread: bounded. Characters. */
 const MAX_MODEL_LENGTH = 256;
 
-/** Undefined when the bytes are no JSON object. */
-export function readFacts(path: string, bytes: Buffer): BodyFacts | undefined {
+/**
+ * Undefined when the bytes are no JSON object.
+ * @param isDecoded the gate could not read them: where they name two models, no model is told
+ */
+export function readFacts(path: string, bytes: Buffer, isDecoded: boolean): BodyFacts | undefined {
   const body = parseObject(bytes);
-  return body && readBodyFacts(path, body);
+  if (body === undefined) return undefined;
+  const facts = readBodyFacts(path, body);
+  if (isDecoded && namesTwoModels(bytes)) delete facts.model;
+  return facts;
 }
 
 export function readBodyFacts(path: string, body: JsonRecord): BodyFacts {

@@ -6,6 +6,8 @@ export interface ReadJob {
   path: string;
   bytes: Uint8Array;
   maxTextBytes: number;
+  /** The gate could not read the body, so its chain may go by what is found here. */
+  isDecoded: boolean;
 }
 
 /** Parsing so much takes about a millisecond; more is another thread's work. Bytes. */
@@ -22,8 +24,9 @@ export async function readBody(
   path: string,
   bytes: Buffer,
   maxTextBytes: number,
+  isDecoded: boolean,
 ): Promise<BodyFacts | undefined> {
-  if (bytes.length <= INLINE_BYTES) return readFacts(path, bytes);
+  if (bytes.length <= INLINE_BYTES) return readFacts(path, bytes, isDecoded);
   pool ??= new WorkerPool({
     script: new URL("./reader-worker.js", import.meta.url),
     size: 2,
@@ -32,5 +35,5 @@ export async function readBody(
     maxHeapMiB: 512,
   });
   const copy = new Uint8Array(bytes);
-  return pool.run({ path, bytes: copy, maxTextBytes }, [copy.buffer]);
+  return pool.run({ path, bytes: copy, maxTextBytes, isDecoded }, [copy.buffer]);
 }

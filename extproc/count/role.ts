@@ -1,4 +1,4 @@
-import { decodeBody } from "../body/coding.js";
+import { decodeBody, listCodings } from "../body/coding.js";
 import { parseObject } from "../body/json.js";
 import { readBody } from "../body/reader.js";
 import type { Answer } from "../messages.js";
@@ -45,12 +45,15 @@ export class CountRole implements Role {
 
   private async onBody(exchange: Exchange, body: Buffer): Promise<Answer> {
     const { maxBodyBytes } = this.parts;
-    const decoded = await decodeBody(body, exchange.headers.get("content-encoding"), maxBodyBytes);
+    const coding = exchange.headers.get("content-encoding");
+    const decoded = await decodeBody(body, coding, maxBodyBytes);
     if (decoded.kind === "tooLarge") return { immediate: bodyTooLarge(maxBodyBytes) };
     const plain = decoded.kind === "plain" ? decoded.bytes : undefined;
     if (isReplyAsked(exchange.attributes)) return this.reply(exchange, plain);
     const facts =
-      decoded.kind === "plain" ? this.readFacts(pathOf(exchange.headers), decoded.bytes) : undefined;
+      decoded.kind === "plain"
+        ? this.readFacts(pathOf(exchange.headers), decoded.bytes, listCodings(coding).length > 0)
+        : undefined;
     return this.conclude(exchange, (await facts?.catch(() => undefined)) ?? UNKNOWN_FACTS);
   }
 
@@ -61,8 +64,12 @@ export class CountRole implements Role {
     return immediate ? { immediate } : {};
   }
 
-  private async readFacts(path: string, bytes: Buffer): Promise<RequestFacts | undefined> {
-    const read = await readBody(path, bytes, this.parts.maxTextBytes);
+  private async readFacts(
+    path: string,
+    bytes: Buffer,
+    isDecoded: boolean,
+  ): Promise<RequestFacts | undefined> {
+    const read = await readBody(path, bytes, this.parts.maxTextBytes, isDecoded);
     if (read === undefined) return undefined;
     const { prompt, ...facts } = read;
     if (prompt === undefined) return { ...facts, exact: false };

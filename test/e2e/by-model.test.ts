@@ -198,6 +198,13 @@ test("each chain has its own breaker: one that is Open refuses its model alone",
   assert.equal(answerer(await askFor(lenient, "qwen3-32b")), "large");
 });
 
+test("two models in a compressed body are none: it is the default chain's", async () => {
+  const headers = { "content-encoding": "gzip" };
+  for (const body of Object.values(forgeries)) {
+    assert.equal(answerer(await ask(lenient, gzipSync(body), { headers })), "little", body);
+  }
+});
+
 test("a compressed body is routed by the service, and by default without it", async () => {
   const body = gzipSync('{"messages":[],"model":"qwen3-32b"}');
   const headers = { "content-encoding": "gzip" };
