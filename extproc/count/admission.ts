@@ -14,7 +14,7 @@ export const CLASS_ATTRIBUTE = "xds.route_metadata.filter_metadata['llm.breaker'
 
 /** What is needed to hold callers to their limits. */
 export interface LimitParts {
-  readonly limiter: Limiter;
+  readonly limiter: Pick<Limiter, "admit">;
   readonly callers: CallerSettings;
 }
 
