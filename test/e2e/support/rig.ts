@@ -8,6 +8,7 @@ import {
   gateOf,
   type PolicyJson,
   policyOf,
+  protocolOf,
   retryPolicyOf,
   type ShippedConfig,
   setPolicyText,
@@ -193,6 +194,15 @@ export async function startRig(settings: RigSettings = {}): Promise<Rig> {
   }
 }
 
+/** Without the service nothing is rewritten, so no guard may wait for it. */
+function leaveBodiesAsTheyAre(config: ShippedConfig): void {
+  for (const cluster of config.static_resources.clusters) {
+    const options = cluster.metadata && protocolOf(cluster);
+    if (options)
+      options.http_filters = options.http_filters.filter(({ name }) => !/rewrite|guard/.test(name));
+  }
+}
+
 export function patchShipped(config: ShippedConfig, settings: RigSettings, hasService: boolean): void {
   const gate = gateOf(config);
   const policy = policyOf(gate);
@@ -201,6 +211,7 @@ export function patchShipped(config: ShippedConfig, settings: RigSettings, hasSe
     delete policy.service;
     sizeByEstimate(policy);
     for (const chain of Object.values(policy.chains)) withoutService(chain);
+    leaveBodiesAsTheyAre(config);
   }
   settings.policy?.(policy);
   setPolicyText(gate, JSON.stringify(policy));
