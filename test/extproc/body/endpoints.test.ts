@@ -58,8 +58,8 @@ test("gives facts for every body of any shape, and throws for none", () => {
 
 test("gives facts or nothing for every bytes", () => {
   fc.assert(
-    fc.property(fc.constantFrom(...PATHS), fc.uint8Array(), (path, bytes) => {
-      readFacts(path, Buffer.from(bytes));
+    fc.property(fc.constantFrom(...PATHS), fc.uint8Array(), fc.boolean(), (path, bytes, isDecoded) => {
+      readFacts(path, Buffer.from(bytes), isDecoded);
     }),
     { numRuns: 1000 },
   );

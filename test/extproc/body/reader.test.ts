@@ -7,7 +7,7 @@ const CHAT = "/v1/chat/completions";
 const TEXT_LIMIT = 262_144;
 
 const read = (text: string | Buffer, path = CHAT, limit = TEXT_LIMIT) =>
-  readBody(path, Buffer.from(text), limit);
+  readBody(path, Buffer.from(text), limit, false);
 
 const EMPTY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "" }], max_tokens: 7 });
 
