@@ -11,7 +11,13 @@ export function wasDiverted(slot: MeterSlot): bool {
   return load<u8>(resultPtr()) === slot.attempt;
 }
 
-/** A translated stream that just stops may only have lost its translator: its own end mark must be there. */
+/**
+ * A translated answer may have lost its translator half-way, and then goes on in the backend's own words, to its own end
+ * mark: the end of a chat must be there, each choice finished and the stream marked as done.
+ */
 export function lacksEnd(slot: MeterSlot): bool {
-  return slot.isTranslated && slot.reading === Reading.EVENTS && !answerOf(slot).doneSeen;
+  if (!slot.isTranslated) return false;
+  const answer = answerOf(slot);
+  if (answer.begunChoices === 0 || (answer.begunChoices & ~answer.finishedChoices) !== 0) return true;
+  return slot.reading === Reading.EVENTS && !answer.doneSeen;
 }
