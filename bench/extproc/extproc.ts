@@ -1,5 +1,6 @@
 // What asking the service costs: its CPU a request, and what a caller waits.
 import { loadavg } from "node:os";
+import { type Line, linesConfig } from "../../test/support/asking-envoy.js";
 import { type RunningEnvoy, startEnvoy } from "../../test/support/envoy.js";
 import { freePort } from "../../test/support/ports.js";
 import { Cell } from "../cell.js";
@@ -7,7 +8,6 @@ import { differences, type Figure, figure, ratios } from "../figures.js";
 import { Upstream } from "../load/upstream.js";
 import { machine } from "../machine.js";
 import { chatOf2kB } from "./body.js";
-import { type Line, linesConfig } from "./envoy-config.js";
 import { PacedCaller } from "./paced-caller.js";
 import { type Peer, startGoPeer, startService } from "./peers.js";
 import { DO_NOTHING } from "./roles.js";

@@ -1,13 +1,23 @@
 import { join } from "node:path";
-import { type EnvoyConfig, readEnvoyConfig } from "../../test/support/envoy-config.js";
-import { findRepoRoot } from "../../test/support/repo-root.js";
+import { type EnvoyConfig, readEnvoyConfig } from "./envoy-config.js";
+import { findRepoRoot } from "./repo-root.js";
 
 /** One listener, whose requests go through ext_proc when a role is named. */
 export interface Line {
   readonly name: string;
   readonly port: number;
-  readonly ask?: { readonly role: string; readonly servicePort: number };
+  readonly ask?: Ask;
 }
+
+export interface Ask {
+  readonly role: string;
+  readonly servicePort: number;
+  /** Http2ProtocolOptions in place of full.yaml's. */
+  readonly http2?: Readonly<Record<string, unknown>>;
+}
+
+/** The answer's header that tells what was counted; absent for a request that was not. */
+export const countedHeader = "x-prompt-tokens";
 
 type Node = Record<string, unknown>;
 
@@ -17,29 +27,33 @@ const canaryLimits = '{"maxPromptTokens":256,"maxOutputTokens":1024}';
 
 /** Listeners that differ in nothing but ext_proc, set up as full.yaml does it; all requests end at one upstream. */
 export function linesConfig(adminPort: number, lines: readonly Line[], upstreamPort: number): EnvoyConfig {
-  const shipped = shippedCount();
+  const shipped = readEnvoyConfig(join(findRepoRoot(), "envoy", "full.yaml"));
   return {
     admin: { address: address(adminPort) },
     static_resources: {
       listeners: lines.map((line) => listener(line, shipped)),
       clusters: [
-        cluster(upstream, upstreamPort, "http_protocol_options"),
-        ...lines.flatMap(({ name, ask }) =>
-          ask ? [cluster(name, ask.servicePort, "http2_protocol_options")] : [],
-        ),
+        cluster(upstream, upstreamPort),
+        ...lines.flatMap(({ name, ask }) => (ask ? [serviceCluster(name, ask, shipped)] : [])),
       ],
     },
   };
 }
 
 /** The settings of the filter that asks for a count. */
-function shippedCount(): Node {
-  const isCount = (node: Node): boolean =>
-    String(node["@type"]).endsWith("ext_proc.v3.ExternalProcessor") &&
-    JSON.stringify(node.grpc_service).includes('"value":"count"');
-  const found = find(readEnvoyConfig(join(findRepoRoot(), "envoy", "full.yaml")), isCount);
-  if (!found) throw new Error("full.yaml has no ext_proc filter for the role count");
-  return found;
+function shippedCount(config: EnvoyConfig): Node {
+  return found(
+    config,
+    (node) =>
+      String(node["@type"]).endsWith("ext_proc.v3.ExternalProcessor") &&
+      JSON.stringify(node.grpc_service).includes('"value":"count"'),
+  );
+}
+
+function found(config: EnvoyConfig, isWanted: (node: Node) => boolean): Node {
+  const node = find(config, isWanted);
+  if (!node) throw new Error("full.yaml does not ask the service as it did");
+  return node;
 }
 
 function find(value: unknown, isWanted: (node: Node) => boolean): Node | undefined {
@@ -52,11 +66,11 @@ function find(value: unknown, isWanted: (node: Node) => boolean): Node | undefin
   return undefined;
 }
 
-function listener({ name, port, ask }: Line, shipped: Node): Node {
+function listener({ name, port, ask }: Line, shipped: EnvoyConfig): Node {
   const extProc = ask && {
     name: "ext_proc",
     typed_config: {
-      ...shipped,
+      ...shippedCount(shipped),
       grpc_service: {
         envoy_grpc: { cluster_name: name },
         initial_metadata: [{ key: "x-llm-breaker-role", value: ask.role }],
@@ -80,7 +94,7 @@ function listener({ name, port, ask }: Line, shipped: Node): Node {
                   {
                     name: "all",
                     domains: ["*"],
-                    routes: [{ match: { prefix: "/" }, route: { cluster: upstream } }],
+                    routes: [route()],
                   },
                 ],
               },
@@ -117,7 +131,16 @@ function router(): Node {
   };
 }
 
-function cluster(name: string, port: number, protocol: string): Node {
+function route(): Node {
+  const header = { key: countedHeader, value: "%DYNAMIC_METADATA(llm.breaker:promptTokens)%" };
+  return {
+    match: { prefix: "/" },
+    route: { cluster: upstream, timeout: "0s" },
+    response_headers_to_add: [{ header }],
+  };
+}
+
+function cluster(name: string, port: number): Node {
   const limits = { max_connections: 10_000, max_pending_requests: 10_000, max_requests: 10_000 };
   return {
     name,
@@ -128,13 +151,15 @@ function cluster(name: string, port: number, protocol: string): Node {
       cluster_name: name,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }],
     },
-    typed_extension_protocol_options: {
-      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
-        "@type": `${types}.extensions.upstreams.http.v3.HttpProtocolOptions`,
-        explicit_http_config: { [protocol]: {} },
-      },
-    },
   };
+}
+
+function serviceCluster(name: string, { servicePort, http2 }: Ask, shipped: EnvoyConfig): Node {
+  const like = found(shipped, (node) => node.name === "llm-breaker-service");
+  const options = structuredClone(like.typed_extension_protocol_options) as Record<string, Node>;
+  for (const each of Object.values(options))
+    if (http2) each.explicit_http_config = { http2_protocol_options: http2 };
+  return { ...cluster(name, servicePort), typed_extension_protocol_options: options };
 }
 
 function address(port: number): Node {
