@@ -13,13 +13,14 @@ export const duration = z
     return Number(number) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
   });
 
-/** A whole number from `least` to `most`. */
-export const count = (least: number, most = Number.MAX_SAFE_INTEGER) =>
-  z
+/** A whole number from `least` to `most`, or to what a number holds exactly. */
+export const count = (least: number, most?: number) => {
+  const field = z
     .number("must be a whole number")
     .int("must be a whole number")
-    .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`);
+    .min(least, `must be at least ${least}`);
+  return most === undefined ? field : field.max(most, `must be at most ${most}`);
+};
 
 /** A number, broken ones too, from `least` to `most`. */
 export const ratio = (least: number, most: number) =>
