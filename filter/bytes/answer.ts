@@ -35,6 +35,8 @@ export class AnswerReader extends AnswerEvent {
   errorSeen: bool;
   /** The dialect's end mark came, `data: [DONE]` or its like. Servers send it after errors too. */
   doneSeen: bool;
+  /** `data: [DONE]` itself came. */
+  doneMarkSeen: bool;
   /** An event's data was no whole JSON: some of the answer may be missing, whatever its end says. */
   malformed: bool;
   /** Answer in one piece: its JSON is closed. A scalar is so at the end only. */
@@ -75,6 +77,7 @@ export function resetAnswer(answer: AnswerReader, eventStream: bool): void {
   answer.firstToken = false;
   answer.errorSeen = false;
   answer.doneSeen = false;
+  answer.doneMarkSeen = false;
   answer.malformed = false;
   answer.complete = false;
   answer.finish = <u8>Finish.NONE;
@@ -201,6 +204,7 @@ function commit(answer: AnswerReader, failed: bool): void {
   }
   if (failed || !answer.eventStream) keepError(answer);
   if (!closed) return;
+  if (answer.isDone) answer.doneMarkSeen = true;
   if (answer.isDone || answer.hasEnd) answer.doneSeen = true;
   if (answer.hasAbnormalFinish) answer.finish = <u8>Finish.ABNORMAL;
   else if (answer.hasFinish && answer.finish === Finish.NONE) answer.finish = <u8>Finish.NORMAL;

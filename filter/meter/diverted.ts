@@ -13,11 +13,11 @@ export function wasDiverted(slot: MeterSlot): bool {
 
 /**
  * A translated answer may have lost its translator half-way, and then goes on in the backend's own words, to its own end
- * mark: the end of a chat must be there, each choice finished and the stream marked as done.
+ * mark: the end of a chat must be there, each choice finished and the stream marked as done in the way of a chat.
  */
 export function lacksEnd(slot: MeterSlot): bool {
   if (!slot.isTranslated) return false;
   const answer = answerOf(slot);
   if (answer.begunChoices === 0 || (answer.begunChoices & ~answer.finishedChoices) !== 0) return true;
-  return slot.reading === Reading.EVENTS && !answer.doneSeen;
+  return slot.reading === Reading.EVENTS && !answer.doneMarkSeen;
 }
