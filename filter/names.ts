@@ -10,6 +10,7 @@ export const STATE_BEFORE = Text.of("llm.breaker.before");
 export const STATE_ANSWER = Text.of("llm.breaker.answer");
 export const STATE_CANARY = Text.of("llm.breaker.canary");
 export const STATE_DEGRADE = Text.of("llm.breaker.degrade");
+export const STATE_USAGE = Text.of("llm.breaker.usage");
 export const STATE_DIVERTED = Text.of("llm.breaker.diverted");
 export const STATE_REPLY = Text.of("llm.breaker.reply");
 export const STATE_LIMITS = Text.of("llm.breaker.limits");

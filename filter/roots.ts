@@ -74,6 +74,7 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_BEFORE);
   declareFilterState(names.STATE_DEGRADE);
   declareFilterState(names.STATE_DIVERTED);
+  declareFilterState(names.STATE_USAGE);
   if (root.position === Position.UNKNOWN) {
     log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter, guard");
     return false;

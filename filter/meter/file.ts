@@ -7,7 +7,8 @@ import { Backend, BackendMetrics } from "../policy/policy";
 import { fileOutcome } from "../records";
 import { noteSlowAnswer } from "./facts";
 import { recentMs } from "./recent";
-import { answerOf, backendOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
+import { answerOf, backendOf, chainOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
+import { tellUsage } from "./usage";
 
 /** Files the outcome; only the first call of an attempt counts. A probe's verdict is its sender's to file. */
 export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
@@ -19,6 +20,7 @@ export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
   const backend = backendOf(slot);
   count(backend.metrics, outcome);
   if (backend.promptPrice + backend.completionPrice > 0) spend(slot, backend);
+  if (chainOf(slot).limits) tellUsage(slot);
   if (outcome === Outcome.SUCCESS && backend.slowTokenTimeMs > 0) noteSlowAnswer(slot);
   // A success in Closed moves no deadline, and its bucket is a second wide: the last tick's time will do.
   const isPlain = outcome === Outcome.SUCCESS && slot.permit === 0;
