@@ -28,6 +28,8 @@ export class Stream {
   readonly context: HostContext;
   /** Response bytes that the filter let pass. */
   readonly passed: Buffer[] = [];
+  /** Request bytes that it let pass. */
+  readonly sent: Buffer[] = [];
   readonly #vm: Vm;
   readonly #held = new Map<Direction, Buffer>();
 
@@ -98,7 +100,8 @@ export class Stream {
   }
 
   #letGo(direction: Direction): void {
-    if (direction === response) this.passed.push(this.#held.get(direction) ?? Buffer.alloc(0));
+    const through = direction === response ? this.passed : this.sent;
+    through.push(this.#held.get(direction) ?? Buffer.alloc(0));
     this.#held.delete(direction);
     this.context.maps.delete(direction.headers);
   }
