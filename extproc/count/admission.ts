@@ -14,7 +14,7 @@ export const CLASS_ATTRIBUTE = "xds.route_metadata.filter_metadata['llm.breaker'
 
 /** What is needed to hold callers to their limits. */
 export interface LimitParts {
-  readonly limiter: Pick<Limiter, "admit">;
+  readonly limiter: Pick<Limiter, "admit" | "cancel">;
   readonly callers: CallerSettings;
 }
 
@@ -25,11 +25,15 @@ export type LimitOutcome =
 
 const UNLIMITED: LimitOutcome = { texts: {} };
 
-/** Asks the caller's limits; a chain without limits is not held to any. */
+/**
+ * Asks the caller's limits; a chain without limits is not held to any. `isOver`: whether Envoy has stopped to wait for the
+ * answer, so that what was reserved would never be settled.
+ */
 export async function askLimits(
   parts: LimitParts | undefined,
   { headers, attributes }: Exchange,
   facts: RequestFacts,
+  isOver: () => boolean,
 ): Promise<LimitOutcome> {
   if (parts === undefined || !attributes.get(LIMITS_ATTRIBUTE)) return UNLIMITED;
   const admission = await parts.limiter.admit({
@@ -39,6 +43,7 @@ export async function askLimits(
     outputTokens: outputTokensOf(facts),
   });
   if (!admission.allowed) return { refusal: limitReply(admission) };
+  if (isOver()) parts.limiter.cancel(admission.reservation);
   return { texts: { ...admission.headers, reservation: admission.reservation } };
 }
 

@@ -29,6 +29,12 @@ export interface CountParts {
   readonly limits?: LimitParts | undefined;
 }
 
+interface Asked {
+  readonly exchange: Exchange;
+  /** Whether nobody waits for the answer any more. */
+  readonly isOver: () => boolean;
+}
+
 /**
  * Tells facts about a request and whether it may be a canary, and holds its caller to his limits. Changes and routes
  * nothing; refuses what is over a limit.
@@ -37,13 +43,19 @@ export class CountRole implements Role {
   constructor(private readonly parts: CountParts) {}
 
   begin(exchange: Exchange): Job {
+    let isOver = false;
+    const asked: Asked = { exchange, isOver: () => isOver };
     return {
-      onRequestHeaders: (isWhole) => (isWhole ? this.conclude(exchange, UNKNOWN_FACTS) : {}),
-      onRequestBody: (body) => this.onBody(exchange, body),
+      onRequestHeaders: (isWhole) => (isWhole ? this.conclude(asked, UNKNOWN_FACTS) : {}),
+      onRequestBody: (body) => this.onBody(asked, body),
+      onEnd: () => {
+        isOver = true;
+      },
     };
   }
 
-  private async onBody(exchange: Exchange, body: Buffer): Promise<Answer> {
+  private async onBody(asked: Asked, body: Buffer): Promise<Answer> {
+    const { exchange } = asked;
     const { maxBodyBytes } = this.parts;
     const coding = exchange.headers.get("content-encoding");
     const decoded = await decodeBody(body, coding, maxBodyBytes);
@@ -54,7 +66,7 @@ export class CountRole implements Role {
       decoded.kind === "plain"
         ? this.readFacts(pathOf(exchange.headers), decoded.bytes, listCodings(coding).length > 0)
         : undefined;
-    return this.conclude(exchange, (await facts?.catch(() => undefined)) ?? UNKNOWN_FACTS);
+    return this.conclude(asked, (await facts?.catch(() => undefined)) ?? UNKNOWN_FACTS);
   }
 
   private reply(exchange: Exchange, plain: Buffer | undefined): Answer {
@@ -77,8 +89,8 @@ export class CountRole implements Role {
     return { ...facts, promptTokens: tokens, exact: isExact };
   }
 
-  private async conclude(exchange: Exchange, facts: RequestFacts): Promise<Answer> {
-    const outcome = await askLimits(this.parts.limits, exchange, facts);
+  private async conclude({ exchange, isOver }: Asked, facts: RequestFacts): Promise<Answer> {
+    const outcome = await askLimits(this.parts.limits, exchange, facts, isOver);
     if ("refusal" in outcome) return { immediate: outcome.refusal };
     const canary = isCanary(facts, readCanaryLimits(exchange.attributes));
     return { dynamicMetadata: toDynamicMetadata(facts, canary, outcome.texts) };

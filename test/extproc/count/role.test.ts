@@ -58,13 +58,16 @@ function factsOf(answer: Answer): Record<string, unknown> {
 
 function limiterOf(admission: Admission) {
   const asked: LimitRequest[] = [];
+  const cancelled: string[] = [];
   const limiter = {
     admit: async (request: LimitRequest) => {
       asked.push(request);
       return admission;
     },
+    cancel: (reservation: string) => void cancelled.push(reservation),
   };
-  return { asked, limits: { limiter, callers: { headers: ["x-api-key"], anonymous: "shared" as const } } };
+  const callers = { headers: ["x-api-key"], anonymous: "shared" as const };
+  return { asked, cancelled, limits: { limiter, callers } };
 }
 
 test("counts what it can read, coded or not, and says whether it may be a canary", async () => {
@@ -128,6 +131,15 @@ test("answers 429 when the limits refuse", async () => {
   assert.equal(immediate.headers["x-ratelimit-limit-tokens"], "100");
   assert.equal(immediate.details, "llm_breaker_limited");
   assert.equal(dynamicMetadata, undefined);
+});
+
+test("gives back what was reserved once nobody waits for the answer", async () => {
+  const { cancelled, limits } = limiterOf(ALLOWED);
+  const job = begin({ parts: { limits }, attributes: [LIMITED] });
+  const answer = job.onRequestBody(Buffer.from(BODY), true);
+  job.onEnd?.();
+  await answer;
+  assert.deepEqual(cancelled, ["r-1"]);
 });
 
 test("hands a request that no tier can answer to the replier, and asks for no limits", async () => {
