@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Answer } from "../../../extproc/messages.js";
 import type { Role } from "../../../extproc/role.js";
+import { waitFor } from "../../support/wait-for.js";
 import { bodyMessage, headersMessage, type StreamClient, settled } from "../support/client.js";
 import { Diary, type DiarySettings } from "../support/diary.js";
 import { serve, type TestServer } from "../support/grpc.js";
@@ -231,7 +232,7 @@ test("writes nothing after a cancel that comes while a handler is at work", asyn
   await stream.ask(requestHeaders);
   stream.call.write(bodyMessage("x"));
   stream.call.write(bodyMessage("y"));
-  while (diary.entries.length < 2) await soon();
+  await waitFor(() => diary.entries.length === 2, 5000);
   stream.call.cancel();
   await settled(stream.call);
   await diary.ended();
