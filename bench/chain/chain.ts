@@ -58,7 +58,9 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
     const minimal = await fleet.addEnvoy(shipped("minimal.yaml", fleet.folder));
     const full = await fleet.addEnvoy(shipped("full.yaml", fleet.folder));
     const live = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.folder), withPatience));
-    const open = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.folder), withLongWait));
+    // No service runs here, and what the guard keeps from a backend never opens it.
+    const unguarded = withoutFilters(shipped("full.yaml", fleet.folder), "llm.breaker.guard");
+    const open = await fleet.addEnvoy(withPolicy(unguarded, withLongWait));
     const refusal = await openAll(open);
     const direct = await fleet.addEnvoy(
       answeringItself(withoutFilters(shipped("full.yaml", fleet.folder)), refusal),
