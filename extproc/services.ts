@@ -13,6 +13,7 @@ import type { Hold, Shelf } from "./shelf.js";
 import { QueueWatch } from "./signals/queue-watch.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
+import { VocabularyStore } from "./tokens/store.js";
 
 /** All that one configuration gives: what streams are answered by. */
 export interface Services {
@@ -35,8 +36,11 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
   const hold = shelf.open();
   try {
     const { tokens, tokenizers } = config;
-    const vocabularySettings = { tokenizers, defaultFamily: tokens.defaultFamily };
-    const families = hold.take("families", vocabularySettings, () => ({ thing: Families.load(config) }));
+    const vocabularies = hold.take("vocabularies", undefined, () => {
+      const store = new VocabularyStore(log);
+      return { thing: store, close: () => void store.close() };
+    });
+    const families = await Families.load({ tokens, tokenizers }, vocabularies);
     const counter = new TokenCounter((model) => families.find(model), tokens);
     const { cache, callers } = config;
     const answers = hold.take("answers", { cache, callers }, () => ({

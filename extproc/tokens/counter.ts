@@ -1,9 +1,12 @@
 import type { Media } from "../body/chat.js";
+import type { CompletionPrompt } from "../body/completion.js";
 import type { Prompt } from "../body/prompt.js";
 import { Lane } from "../threads/lane.js";
 import type { Family } from "./families.js";
+import { piecesOf } from "./pieces.js";
+import { renderPlain } from "./plain.js";
+import type { CountAsk, CountReply } from "./protocol.js";
 import type { TokenLimits } from "./settings.js";
-import type { Rendered } from "./template.js";
 import { upperBoundOfSize, upperBoundTokens } from "./upper-bound.js";
 
 export interface TokenCount {
@@ -12,13 +15,26 @@ export interface TokenCount {
   isExact: boolean;
 }
 
+/** What is to be counted of one prompt. */
+interface Work {
+  readonly ask: CountAsk;
+  /** All text there is, for the bound. */
+  readonly texts: readonly string[];
+  /** Tokens that are no text. */
+  readonly flatTokens: number;
+  /** More of them that the bound must allow for: what a chat template adds. */
+  readonly templateTokens: number;
+  readonly isExact: boolean;
+}
+
 /** Below this many texts at work a new one is tokenized; above, it gets its bound: the queue can't grow for ever. */
 const MAX_AT_WORK = 256;
 /** More pieces than any conversation has. */
-const MAX_SEGMENTS = 8192;
-/** Marks around a message, a tool or a tool call, in any template, and those around the whole. */
-const MARKS_PER_PIECE = 16;
-const MARKS_PER_PROMPT = 256;
+const MAX_TEXTS = 8192;
+/** Marks around a message, a tool or a tool call, in any template, and what stands around the whole. */
+const TOKENS_PER_PIECE = 16;
+const TOKENS_PER_PROMPT = 96;
+const TOKENS_PER_TOOL_LIST = 416;
 
 /**
  * Counts prompt tokens at a bounded cost: texts above `maxTextBytes` are never tokenized, large ones only
@@ -40,57 +56,84 @@ export class TokenCounter {
     const mediaTokens = media.images * this.limits.imageTokens + media.audio * this.limits.audioTokens;
     if (prompt.kind === "large") {
       const { pieces, idCount } = prompt.large;
-      const marks = MARKS_PER_PROMPT + pieces * MARKS_PER_PIECE;
       const bound = upperBoundOfSize(prompt.large, family.vocabulary.normalization);
+      const marks = marksOf(pieces) + TOKENS_PER_TOOL_LIST;
       return { tokens: bound + idCount + marks + mediaTokens, isExact: false };
     }
-    const rendered =
-      prompt.kind === "chat" ? family.template(prompt.chat) : renderCompletion(prompt.completion);
-    const flat = rendered.overheadTokens + mediaTokens;
-    const text = await this.countText(family, rendered.segments, prompt.kind === "completion");
-    const isExact = text.isExact && family.isExact && rendered.isExact && media.images + media.audio === 0;
-    return { tokens: flat + text.tokens, isExact };
+    const work = workOf(prompt, family);
+    const reply = await this.ask(work, family);
+    const flatTokens = work.flatTokens + mediaTokens;
+    if (reply === undefined) {
+      return { tokens: flatTokens + work.templateTokens + boundOf(family, work.texts), isExact: false };
+    }
+    const isExact = reply.isExact && work.isExact && family.isExact && media.images + media.audio === 0;
+    return { tokens: flatTokens + reply.tokens, isExact };
   }
 
-  private async countText(
-    family: Family,
-    segments: readonly string[],
-    withMarks: boolean,
-  ): Promise<TokenCount> {
-    const bytes = segments.reduce((sum, segment) => sum + Buffer.byteLength(segment, "utf8"), 0);
-    const isTooMuch =
-      bytes > this.limits.maxTextBytes || segments.length > MAX_SEGMENTS || this.atWork >= MAX_AT_WORK;
-    if (segments.length === 0) return { tokens: 0, isExact: true };
-    const tokens = isTooMuch ? undefined : await this.tokenize(family, segments, bytes, withMarks);
-    if (tokens === undefined) return { tokens: boundOf(family, segments), isExact: false };
-    return { tokens, isExact: !segments.some((segment) => family.vocabulary.imitatesMark(segment)) };
-  }
-
-  /** Undefined when the time is over or the tokenizer failed. */
-  private async tokenize(family: Family, segments: readonly string[], bytes: number, withMarks: boolean) {
+  /** Undefined when the prompt is too large, the time is over or the vocabulary can't tell. */
+  private async ask(work: Work, family: Family): Promise<CountReply | undefined> {
+    const { ask, texts } = work;
+    if (ask.kind === "texts" && texts.length === 0) return { tokens: 0, isExact: true };
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text, "utf8"), 0);
+    if (bytes > this.limits.maxTextBytes || texts.length > MAX_TEXTS || this.atWork >= MAX_AT_WORK)
+      return undefined;
     const deadline = performance.now() + this.limits.timeLimit;
     const isLarge = bytes >= this.limits.largeTextBytes;
     const leave = isLarge ? await this.largeTexts.enter(this.limits.timeLimit) : () => {};
     if (leave === undefined) return undefined;
     this.atWork++;
-    const work = family.vocabulary
-      .count(segments, withMarks)
+    const counting = family.vocabulary
+      .count(ask)
       .catch(() => undefined)
       .finally(() => {
         this.atWork--;
         leave();
       });
-    return within(work, deadline - performance.now());
+    return within(counting, deadline - performance.now());
   }
 }
 
-function renderCompletion(completion: { texts: string[]; idCount: number }): Rendered {
-  return { segments: completion.texts, overheadTokens: completion.idCount, isExact: true };
+function workOf(prompt: Exclude<Prompt, { kind: "large" }>, { template }: Family): Work {
+  if (prompt.kind === "completion") return workOfCompletion(prompt.completion);
+  const { chat } = prompt;
+  if (template.kind === "file") {
+    const { segments } = renderPlain(chat);
+    return {
+      ask: { kind: "chat", chat, template: template.source },
+      texts: segments,
+      flatTokens: 0,
+      templateTokens: marksOf(piecesOf(chat)) + (chat.tools.length > 0 ? TOKENS_PER_TOOL_LIST : 0),
+      isExact: true,
+    };
+  }
+  const { segments, overheadTokens, isExact } = template.render(chat);
+  return {
+    ask: { kind: "texts", texts: segments, withMarks: false },
+    texts: segments,
+    flatTokens: overheadTokens,
+    templateTokens: 0,
+    isExact,
+  };
 }
 
-function boundOf(family: Family, segments: readonly string[]): number {
+function workOfCompletion({ texts, idCount }: CompletionPrompt): Work {
+  return {
+    ask: { kind: "texts", texts, withMarks: true },
+    texts,
+    flatTokens: idCount,
+    // Llama's BOS.
+    templateTokens: texts.length,
+    isExact: true,
+  };
+}
+
+function marksOf(pieces: number): number {
+  return TOKENS_PER_PROMPT + pieces * TOKENS_PER_PIECE;
+}
+
+function boundOf(family: Family, texts: readonly string[]): number {
   const { normalization } = family.vocabulary;
-  return segments.reduce((sum, segment) => sum + upperBoundTokens(segment, normalization), 0);
+  return texts.reduce((sum, text) => sum + upperBoundTokens(text, normalization), 0);
 }
 
 async function within<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {

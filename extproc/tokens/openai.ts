@@ -32,11 +32,19 @@ export function renderOpenAi(chat: Chat): Rendered {
       rendered.segments.push(message.name);
       rendered.overheadTokens += PER_NAME;
     }
+    if (message.reasoning !== undefined) {
+      rendered.isExact = false;
+      rendered.segments.push(message.reasoning);
+    }
     for (const call of message.toolCalls) {
       rendered.isExact = false;
       rendered.overheadTokens += PER_TOOL_CALL;
       rendered.segments.push(call.name, spell(call.arguments));
     }
+  }
+  if (chat.responseSchema !== undefined) {
+    rendered.isExact = false;
+    rendered.segments.push(spell(chat.responseSchema));
   }
   if (chat.tools.length > 0) rendered.overheadTokens += PER_TOOL_LIST;
   for (const tool of chat.tools) addTool(rendered, tool);

@@ -14,6 +14,7 @@ export function renderPlain(chat: Chat): Rendered {
     if (message.reasoning) segments.push(message.reasoning);
     for (const call of message.toolCalls) segments.push(call.name, spell(call.arguments));
   }
+  if (chat.responseSchema !== undefined) segments.push(toPythonJson(chat.responseSchema));
   return { segments, overheadTokens: TOKENS_PER_MESSAGE * (chat.messages.length + 1), isExact: false };
 }
 

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 import { count, duration, globs, text } from "../config/fields.js";
-import { TEMPLATE_NAMES } from "./template.js";
+import { FAMILY_NAMES } from "./catalog.js";
+import { TEMPLATE_NAMES } from "./template-names.js";
 
-/** The vocabularies that are shipped. */
-export const FAMILY_NAMES = ["qwen3", "o200k"] as const;
-
-export type FamilyName = (typeof FAMILY_NAMES)[number];
+const familyName = z.enum(FAMILY_NAMES);
+const existingFile = (what: string) =>
+  text.refine((path) => existsSync(path), `must be a ${what} that exists`);
 
 export const tokensSettings = z
   .strictObject({
@@ -19,11 +19,17 @@ export const tokensSettings = z
     largeTextBytes: count(1)
       .default(16_384)
       .describe("From here on a text is large and waits for one of `largeConcurrency` places. UTF-8 bytes."),
-    largeConcurrency: count(1).default(2).describe("So many large texts are tokenized at once."),
-    defaultFamily: z
-      .enum(FAMILY_NAMES)
+    largeConcurrency: count(1).default(1).describe("So many large texts are tokenized at once."),
+    defaultFamily: familyName
       .default("qwen3")
       .describe("What a model that no pattern knows is counted with; its counts are never `exact`."),
+    preload: z
+      .array(familyName, "must be a list of families")
+      .optional()
+      .describe("Families that are loaded before the ports open; `[defaultFamily]` when absent."),
+    maxVocabularies: count(1, 32)
+      .default(3)
+      .describe("So many vocabularies stay in memory, 65 to 350 MB each; the least recently used one goes."),
     imageTokens: count(0)
       .default(765)
       .describe("Flat cost of a picture: a 1024 × 1024 one in high detail by OpenAI's rule. Tokens."),
@@ -34,21 +40,45 @@ export const tokensSettings = z
   .prefault({})
   .describe("What bounds a count.");
 
-const tokenizer = z.strictObject({
-  models: globs.describe("Patterns of model names; `*` stands for any text."),
-  file: text
-    .refine((path) => existsSync(path), "must be a tokenizer.json that exists")
-    .describe("A Hugging Face tokenizer.json, gzipped or plain."),
-  template: z.enum(TEMPLATE_NAMES).default("plain").describe("How a chat is spelled for the model."),
-});
+const template = z
+  .union(
+    [
+      z.enum(TEMPLATE_NAMES),
+      z.strictObject({
+        file: existingFile("tokenizer_config.json").describe(
+          "A Hugging Face tokenizer_config.json, whose chat template may stand beside it as chat_template.jinja.",
+        ),
+      }),
+    ],
+    `must be one of ${TEMPLATE_NAMES.join(", ")}, or {file: tokenizer_config.json}`,
+  )
+  .describe("How a chat is spelled for the model; with `family` its own when absent, else `plain`.");
+
+const tokenizer = z
+  .strictObject({
+    models: globs.describe("Patterns of model names; `*` stands for any text."),
+    family: familyName.optional().describe("A shipped family."),
+    file: existingFile("tokenizer.json")
+      .optional()
+      .describe("A Hugging Face tokenizer.json, gzipped or plain."),
+    template: template.optional(),
+  })
+  .refine(
+    ({ family, file }) => (family === undefined) !== (file === undefined),
+    "must have either family or file",
+  );
 
 export const tokenizersSettings = z
   .array(tokenizer)
   .default([])
-  .describe("Operator's own vocabularies; the first whose pattern fits wins over the shipped ones.");
+  .describe(
+    "Families and operator's own vocabularies by model; the first whose pattern fits wins over the shipped ones.",
+  );
 
 /** What bounds a count. Sizes in UTF-8 bytes, times in milliseconds, flat costs in tokens. */
 export type TokenLimits = Readonly<z.output<typeof tokensSettings>>;
+
+export type TokenizerSettings = Readonly<z.output<typeof tokenizer>>;
 
 /** What the service is told of tokenizers. */
 export interface TokenSettings {

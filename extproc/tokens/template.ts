@@ -1,25 +1,32 @@
+import { join } from "node:path";
 import type { Chat } from "../body/chat.js";
-import { renderChatMl } from "./chatml.js";
+import { findRepoRoot } from "../root.js";
 import { renderOpenAi } from "./openai.js";
 import { renderPlain } from "./plain.js";
+import type { SourceFile } from "./protocol.js";
 
-/** A prompt as a model's chat template spells it, cut where a special token stands. */
+/** A prompt as pieces of text. */
 export interface Rendered {
-  /** Pieces of text; each is tokenized on its own, as tokenizers do between special tokens. */
+  /** Each is tokenized on its own. */
   segments: string[];
-  /** Tokens that are no text: special tokens and documented flat costs. */
+  /** Tokens that are no text: documented flat costs. */
   overheadTokens: number;
-  /** False when the template's rule is unknown for this chat. */
+  /** False when the rule says nothing of such a chat. */
   isExact: boolean;
 }
 
-export type Template = (chat: Chat) => Rendered;
+/** How a chat becomes text: by a rule of ours, or by the model's own Jinja template. */
+export type Template =
+  | { readonly kind: "rule"; readonly render: (chat: Chat) => Rendered }
+  | { readonly kind: "file"; readonly source: SourceFile };
 
-export const TEMPLATE_NAMES = ["chatml", "openai", "plain"] as const;
-export type TemplateName = (typeof TEMPLATE_NAMES)[number];
+/** `chatml` is Qwen3's. */
+export function templateNamed(name: string): Template {
+  if (name === "openai") return { kind: "rule", render: renderOpenAi };
+  if (name === "plain") return { kind: "rule", render: renderPlain };
+  return { kind: "file", source: shippedFile(`${name === "chatml" ? "qwen3" : name}.template.json`) };
+}
 
-export const TEMPLATES: Record<TemplateName, Template> = {
-  chatml: renderChatMl,
-  openai: renderOpenAi,
-  plain: renderPlain,
-};
+export function shippedFile(name: string): SourceFile {
+  return { file: join(findRepoRoot(), "extproc", "tokens", "vocab", name), version: "shipped" };
+}

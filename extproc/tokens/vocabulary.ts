@@ -4,64 +4,78 @@ import { Tokenizer } from "tokenizers";
 import { isRecord } from "../body/json.js";
 import { applyEdits } from "../body/splice.js";
 import { scanTopLevel } from "../body/top-level.js";
+import { listWords, readMarks } from "./added-tokens.js";
+import { Marks } from "./marks.js";
+import { ShortTexts } from "./short-texts.js";
 import type { Normalization } from "./upper-bound.js";
 
-// One text must not take every core: the library would spread a batch over all of them.
-process.env.TOKENIZERS_PARALLELISM ??= "false";
-
-/** A model family's tokenizer, used for plain text only. */
-export interface Vocabulary {
+/** A model family's tokenizer, used for text without special tokens only. */
+export interface LoadedVocabulary {
   readonly normalization: Normalization;
-  /** True when a text imitates a special token, which servers may read as that one token. */
-  imitatesMark(text: string): boolean;
-  /** Tokens of all texts, off the event loop. `withMarks` adds what the family puts around a bare text (Llama's BOS). */
+  readonly marks: Marks;
+  /** Tokens of all texts, off this thread's event loop. `withMarks` adds what the family puts around a bare text. */
   count(texts: readonly string[], withMarks: boolean): Promise<number>;
 }
 
 /**
- * Loads a Hugging Face tokenizer.json, gzipped or plain; takes 0.5–0.7 s and blocks, so it belongs before listening.
- * Its added tokens are taken out: `<|endoftext|>` in a user's text is text, and templates count their marks apart.
+ * Loads a Hugging Face tokenizer.json, gzipped or plain; takes 0.3–1.5 s and blocks, so it belongs in a thread.
+ * Its special tokens are taken out: `<|endoftext|>` in a user's text is text, and templates count their marks apart.
  * @throws when the file is no tokenizer.
  */
-export function loadVocabulary(file: string): Vocabulary {
+export function loadVocabulary(file: string): LoadedVocabulary {
   const bytes = readFileSync(file);
   const definition = readDefinition(file.endsWith(".gz") ? gunzipSync(bytes) : bytes);
   const tokenizer = Tokenizer.fromString(definition.plain);
-  const { normalization, marks } = definition;
+  const lengthsOf = async (texts: readonly string[], addSpecialTokens: boolean) => {
+    const encodings = await tokenizer.encodeBatch([...texts], { addSpecialTokens });
+    return encodings.map((encoding) => encoding.getLength());
+  };
+  const short = new ShortTexts();
   return {
-    normalization,
-    imitatesMark: (candidate) => marks?.test(candidate) ?? false,
+    normalization: definition.normalization,
+    marks: definition.marks,
     async count(texts, withMarks) {
-      const encodings = await tokenizer.encodeBatch([...texts], { addSpecialTokens: withMarks });
-      return encodings.reduce((sum, encoding) => sum + encoding.getLength(), 0);
+      if (withMarks) return sum(await lengthsOf(texts, true));
+      const { tokens, others } = short.count(texts);
+      if (others.length === 0) return tokens;
+      const lengths = await lengthsOf(others, false);
+      for (const [index, text] of others.entries()) short.learn(text, lengths[index] ?? 0);
+      return tokens + sum(lengths);
     },
   };
 }
 
-interface Definition {
-  /** The tokenizer.json for plain text: no added tokens, no truncation, no padding. */
-  plain: string;
-  normalization: Normalization;
-  marks: RegExp | undefined;
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Members are cut out of the bytes: parsing and printing 10 MB of vocabulary would double the time to start. */
+interface Definition {
+  /** The tokenizer.json for plain text: no special tokens, no truncation, no padding. */
+  plain: string;
+  normalization: Normalization;
+  marks: Marks;
+}
+
+/** Members are cut out of the bytes: parsing and printing 30 MB of vocabulary would double the time to load. */
 function readDefinition(bytes: Buffer): Definition {
   const members = new Map(scanTopLevel(bytes)?.members.map((member) => [member.key, member]));
-  const textOf = (key: string) => {
+  const readMember = (key: string): unknown => {
     const member = members.get(key);
-    return member ? bytes.toString("utf8", member.valueStart, member.valueEnd) : "null";
+    return member ? JSON.parse(bytes.toString("utf8", member.valueStart, member.valueEnd)) : undefined;
   };
   const model = members.get("model");
   if (model === undefined) throw new Error("it has no model");
-  const emptied = [
-    ["added_tokens", "[]"],
-    ["truncation", "null"],
-    ["padding", "null"],
+  const added = readMember("added_tokens");
+  const tokens: unknown[] = Array.isArray(added) ? added : [];
+  const replaced = [
+    ["added_tokens", listWords(tokens)],
+    ["truncation", null],
+    ["padding", null],
   ] as const;
-  const edits = emptied.flatMap(([key, value]) => {
+  const edits = replaced.flatMap(([key, value]) => {
     const member = members.get(key);
-    return member ? [{ start: member.valueStart, end: member.valueEnd, bytes: Buffer.from(value) }] : [];
+    const spelled = Buffer.from(JSON.stringify(value));
+    return member ? [{ start: member.valueStart, end: member.valueEnd, bytes: spelled }] : [];
   });
   // Settings stand before the vocabulary, which may hold any text.
   const settings = bytes.toString(
@@ -71,25 +85,20 @@ function readDefinition(bytes: Buffer): Definition {
   );
   return {
     plain: applyEdits(bytes, edits).toString("utf8"),
-    normalization: readNormalization(
-      JSON.parse(textOf("normalizer")),
-      /"byte_fallback":\s*true/.test(settings),
-    ),
-    marks: readMarks(JSON.parse(textOf("added_tokens"))),
+    normalization: readNormalization(readMember("normalizer"), /"byte_fallback":\s*true/.test(settings)),
+    marks: new Marks(readMarks(tokens)),
   };
-}
-
-function readMarks(added: unknown): RegExp | undefined {
-  const tokens: unknown[] = Array.isArray(added) ? added : [];
-  const contents = tokens.flatMap((token) =>
-    isRecord(token) && token.content ? [String(token.content)] : [],
-  );
-  if (contents.length === 0) return undefined;
-  return new RegExp(contents.map((content) => content.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"));
 }
 
 function readNormalization(normalizer: unknown, hasByteFallback: boolean): Normalization {
   // SentencePiece families fall back to bytes, where the same bound holds once their prefix is allowed for.
   if (!isRecord(normalizer)) return hasByteFallback ? "other" : "none";
-  return normalizer.type === "NFC" ? "nfc" : "other";
+  if (normalizer.type === "NFC") return "nfc";
+  const isEmpty = Array.isArray(normalizer.normalizers) && normalizer.normalizers.length === 0;
+  return isEmpty || swapsBlanks(normalizer) ? "none" : "other";
+}
+
+/** Gemma's: a blank becomes one other character, so that there are no more of them than there were bytes. */
+function swapsBlanks({ type, pattern, content }: Readonly<Record<string, unknown>>): boolean {
+  return type === "Replace" && isRecord(pattern) && pattern.String === " " && content === "▁";
 }
