@@ -8,6 +8,7 @@ import { FULL_WEIGHT, Outcome } from "./breaker/outcome";
 import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
 import { AnswerReader, endAnswer, Finish, feedAnswer, resetAnswer } from "./bytes/answer";
+import { isServed } from "./choose";
 import { allocate, mark, release } from "./host/arena";
 import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs, secret64 } from "./host/clock";
@@ -79,11 +80,16 @@ export function probeDue(policy: Policy, now: u64): void {
     if (ptr !== 0) {
       const record = changetype<BackendRecord>(ptr);
       showState(backend, record);
-      if (isDue(record, now)) probe(backend, now);
-      else if (record.state === State.HALF_OPEN && record.stage > 0) feedRamp(backend, now);
+      // A probe that nobody rewrites would be a verdict on our own service.
+      if (isServed(policy, backend)) advance(backend, record, now);
     }
     release(top);
   }
+}
+
+function advance(backend: Backend, record: BackendRecord, now: u64): void {
+  if (isDue(record, now)) probe(backend, now);
+  else if (record.state === State.HALF_OPEN && record.stage > 0) feedRamp(backend, now);
 }
 
 /** A cheap look before the compare-and-swap; the breaker has the last word. */

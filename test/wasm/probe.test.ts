@@ -105,6 +105,27 @@ describe("the probe of a backend that was open", () => {
     assert.equal(first.vm.liveContexts, 3);
   });
 
+  test("waits for the service where its body must be rewritten", () => {
+    world = new World();
+    const text = JSON.parse(policyWith({ waitDurationInOpenState: "5s" }));
+    Object.assign(text, {
+      service: { cluster: "service" },
+      backends: { ...text.backends, gpu: { rewritesBody: true } },
+    });
+    first = new Worker(world, JSON.stringify(text));
+    const sentTo = (cluster: string) => world.httpCalls.filter((call) => call.cluster === cluster);
+    openGpu(world, first);
+    for (let count = 0; count < 20; count++) {
+      world.clock.advance(1_000);
+      first.vm.tick(first.gate);
+    }
+    assert.equal(sentTo("gpu").length, 0);
+    first.vm.answerHttpCall(sentTo("service").at(-1) as HttpCall, { ":status": "200" });
+    world.clock.advance(250);
+    first.vm.tick(first.gate);
+    assert.equal(sentTo("gpu").length, 1);
+  });
+
   test("cannot be forged: a client's probe header neither passes the gate nor marks an attempt", () => {
     const forged = { "x-llm-breaker-probe": "0".repeat(32) };
     const { attempts } = new Worker(new World(), policyWith()).send({ headers: forged });
