@@ -36,6 +36,8 @@ function unaware(policy: PolicyJson): void {
   policy.backends.plain = {};
   Object.assign(chainOf(policy), { sameTierRetries: 0 });
   policy.chains.rescued = { ...chainOf(policy), tiers: ["gpu", "small", "plain"] };
+  policy.chains.alone = { ...chainOf(policy), tiers: ["small"] };
+  policy.chains.once = { ...chainOf(policy), tiers: ["small"], maxAttempts: 1 };
 }
 
 before(async () => {
@@ -49,7 +51,7 @@ before(async () => {
         }
       }
       addBackend(config, "plain", "gpu", 9103);
-      addRoute(config, "/rescued/", "rescued");
+      for (const chain of ["rescued", "alone", "once"]) addRoute(config, `/${chain}/`, chain);
     },
   });
 });
@@ -61,8 +63,8 @@ beforeEach(() => {
 
 after(() => rig.stop());
 
-/** To chain `chat`, whose fallbacks are both rewritten; under `/rescued` the last one is not. */
-function ask(prefix: "" | "/rescued", settings: CallSettings = {}): Promise<Answer> {
+/** To chain `chat`, whose fallbacks are both rewritten; under `/rescued` the last one is not, under the others `small` is alone. */
+function ask(prefix: "" | "/rescued" | "/alone" | "/once", settings: CallSettings = {}): Promise<Answer> {
   return send(`${rig.url}${prefix}/v1/chat/completions?key=CALLERS-QUERY`, {
     body,
     ...settings,
@@ -121,6 +123,21 @@ function holds(): void {
     assert.equal(answer.headers["x-llm-breaker-reason"], "failed");
     assert.ok(Number(answer.headers["retry-after"]) >= 1);
   });
+
+  for (const chain of ["/alone", "/once"] as const) {
+    test(`a rewritten tier that is alone (${chain.slice(1)}) never shows its answer to what was sent instead`, async () => {
+      rig.small.mode = {
+        kind: "status",
+        status: 404,
+        body: "<html>",
+        headers: { "content-type": "text/html" },
+      };
+      const answer = await ask(chain);
+      assertJson(answer, 503);
+      assert.equal(answer.headers["x-llm-breaker-tried"], "small=unrewritten");
+      assertNothingReached("small");
+    });
+  }
 
   const modes: Mode[] = [
     { kind: "reset" },
