@@ -29,7 +29,9 @@ export const serviceSchema = z.strictObject({
   drainTimeout: duration.prefault("10s").describe("How long open streams may take to finish after SIGTERM."),
   maxBodyBytes: count(1024)
     .default(16_777_216)
-    .describe("Bodies above it (after decompression) are not rewritten. Bytes."),
+    .describe(
+      "A larger body, as sent or decompressed, gets 413 where it is counted, and is not rewritten. Bytes.",
+    ),
   callers: callerSettings,
   cache: cacheSettings,
   tokens: tokensSettings,

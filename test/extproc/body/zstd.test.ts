@@ -42,6 +42,17 @@ test("stops where the output passes the limit, whatever the header says", async 
   assert.equal((await decodeZstd(zstdBomb(8), 131_072 * 8))?.kind, "plain");
 });
 
+test("ends a decoder that a block keeps busy, and reads the next body", async () => {
+  // No literals; 65,279 sequences; every table is one symbol: copy 131,074 bytes from 4 bytes before, each time.
+  const head = Buffer.from([0x00, 0xff, 0xff, 0x7f, 0x54, 0, 0, 52]);
+  const busy = zstdBlock(Buffer.concat([head, Buffer.alloc(131_000, 0xff)]));
+  const startedAt = performance.now();
+  assert.equal(await decodeZstd(busy, LIMIT), undefined);
+  const tookMs = performance.now() - startedAt;
+  assert.ok(tookMs > 900 && tookMs < 3000, `${tookMs} ms`);
+  assert.equal((await decodeZstd(REFERENCE, LIMIT))?.kind, "plain");
+});
+
 test("never throws nor takes for ever on hostile blocks", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (noise) => {
