@@ -1,4 +1,5 @@
 import type { GrpcCall } from "../grpc/call.js";
+import { frame } from "../grpc/framing.js";
 import type { SideService } from "../grpc-server.js";
 import type { Limiter } from "../limits/limiter.js";
 import { loadAccessLog } from "../protos.js";
@@ -8,6 +9,9 @@ import { usedTokens } from "./used-tokens.js";
 interface AccessLogMessage {
   http_logs?: { log_entry?: AccessLogEntry[] };
 }
+
+/** StreamAccessLogsResponse has no fields. */
+const RESPONSE = frame(Buffer.alloc(0));
 
 /**
  * Envoy's access log service: settles each limited request when it is over, off the path of every request. `limiter`
@@ -23,14 +27,14 @@ export function usageService(limiter: () => Limiter | undefined): SideService {
     open.add(call);
     call.handle({
       onMessage: (bytes) => settleAll(requestDeserialize(bytes) as AccessLogMessage, limiter()),
-      onHalfClose: () => call.finish(),
+      onHalfClose: () => call.finish(RESPONSE),
       onClose: () => open.delete(call),
     });
   };
   return {
     methods: new Map([[path, streamAccessLogs]]),
     drain: () => {
-      for (const call of open) call.finish();
+      for (const call of open) call.finish(RESPONSE);
     },
   };
 }
