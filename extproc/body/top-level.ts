@@ -44,7 +44,7 @@ export function scanTopLevel(bytes: Buffer): TopLevel | undefined {
     for (;;) {
       const keyStart = at;
       const keyEnd = endOfString(bytes, at);
-      const key = keyEnd === -1 ? undefined : decodeKey(bytes.subarray(at, keyEnd));
+      const key = keyEnd === -1 ? undefined : decodeKey(bytes, at, keyEnd);
       if (key === undefined) return undefined;
       at = skipBlanks(bytes, keyEnd);
       if (bytes[at] !== COLON) return undefined;
@@ -92,13 +92,23 @@ function skipBlanks(bytes: Buffer, from: number): number {
 }
 
 /** A key may be spelled with escapes (`"mod\u0065l"`), which servers read as the same key. */
-function decodeKey(literal: Buffer): string | undefined {
+function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
+  if (isPlain(bytes, start + 1, end - 1)) return bytes.toString("latin1", start + 1, end - 1);
   try {
-    const key: unknown = JSON.parse(literal.toString("utf8"));
+    const key: unknown = JSON.parse(bytes.toString("utf8", start, end));
     return typeof key === "string" ? key : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Printable ASCII without escapes, as nearly all keys are: no parser is needed for them. */
+function isPlain(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return false;
+  }
+  return true;
 }
 
 /** The index after the closing quote of the string that starts at `from`; -1 when there is none. */
