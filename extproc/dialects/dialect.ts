@@ -3,7 +3,7 @@ import type { AnswerEditor } from "./answer-editor.js";
 
 /** A request in the backend's dialect, and what turns the answer back. */
 export interface Translation {
-  readonly body: Buffer;
+  readonly body: Uint8Array;
   /** Without a query. */
   readonly path: string;
   /** What the dialect wants beside the body; credentials are Envoy's. */
@@ -22,4 +22,4 @@ export interface CallersRequest {
 }
 
 /** Undefined for a request that the dialect can't say. */
-export type Translate = (request: CallersRequest) => Translation | undefined;
+export type Translate = (request: CallersRequest) => Promise<Translation | undefined>;

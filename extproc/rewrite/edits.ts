@@ -44,9 +44,9 @@ function planEdits(plan: BodyPlan, rules: RewriteRules, path: string): Edit[] {
 function nameModel(plan: BodyPlan, rules: RewriteRules): void {
   if (rules.model === undefined) return;
   const bytes = Buffer.from(JSON.stringify(rules.model));
-  for (const planned of plan.members) {
+  for (const planned of plan.named("model")) {
     const value = plan.valueOf(planned);
-    if (planned.key === "model" && value[0] === QUOTE && !value.equals(bytes)) planned.newValue = bytes;
+    if (value[0] === QUOTE && !value.equals(bytes)) planned.newValue = bytes;
   }
 }
 

@@ -1,6 +1,6 @@
 import { decodeBody, listCodings } from "../body/coding.js";
 import type { AnswerEditor } from "../dialects/answer-editor.js";
-import { DIALECTS } from "../dialects/dialects.js";
+import { DIALECTS, type DialectName } from "../dialects/dialects.js";
 import type { Answer, ProcessingMode } from "../messages.js";
 import { pathOf, type RequestHeaders } from "../request-headers.js";
 import type { Job } from "../role.js";
@@ -55,7 +55,7 @@ export class RewriteJob implements Job {
     const edited = rewriteBody(plain, this.rules, pathOf(this.headers));
     if (edited === undefined) return DONE;
     const callersModel = this.rules.mapsModelBack ? modelOf(plain) : undefined;
-    if (this.rules.dialect) return this.translate(edited, callersModel);
+    if (this.rules.dialect) return this.translate(this.rules.dialect, edited, callersModel);
     if (callersModel !== undefined) {
       this.makeEditor = (_status, headers) => modelEditor(callersModel, headers);
     }
@@ -75,9 +75,12 @@ export class RewriteJob implements Job {
     return { response: { body_mutation: edited.length === 0 ? { clear_body: true } : { body: edited } } };
   }
 
-  private translate(body: Buffer, answerModel: string | undefined): Answer {
-    const translation =
-      this.rules.dialect && DIALECTS[this.rules.dialect]({ body, path: pathOf(this.headers), answerModel });
+  private async translate(
+    dialect: DialectName,
+    body: Buffer,
+    answerModel: string | undefined,
+  ): Promise<Answer> {
+    const translation = await DIALECTS[dialect]({ body, path: pathOf(this.headers), answerModel });
     if (translation === undefined) return DONE;
     this.makeEditor = (status, headers) => translation.answerEditor(status, headers);
     const query = (this.headers.get(":path") ?? "").slice(pathOf(this.headers).length);
@@ -88,7 +91,7 @@ export class RewriteJob implements Job {
   }
 
   /** `body` stands in the place of the one that came; undefined leaves it, compressed or not. */
-  private send(body: Buffer | undefined, own: Readonly<Record<string, string>>): Answer {
+  private send(body: Uint8Array | undefined, own: Readonly<Record<string, string>>): Answer {
     const more = this.makeEditor !== undefined;
     const headers = this.rules.isGuarded ? { ...REWRITTEN, ...own } : own;
     if (body === undefined) return { more, response: { header_mutation: setHeaders(headers) } };

@@ -22,8 +22,7 @@ export function capOutput(plan: BodyPlan, rules: RewriteRules, path: string): vo
   }
   // A null beside a number of another name says nothing; alone it asks for no limit.
   const isLimited = asks.some((ask) => ask === "within" || ask === "above");
-  for (const planned of plan.members) {
-    if (!CAP_KEYS.includes(planned.key)) continue;
+  for (const planned of CAP_KEYS.flatMap((key) => [...plan.named(key)])) {
     const ask = readAsk(plan, planned, cap);
     if (ask === "above" || (ask === "null" && !isLimited)) planned.newValue = Buffer.from(String(cap));
   }
@@ -51,7 +50,7 @@ export function nameOutputField(plan: BodyPlan, rules: RewriteRules): void {
   const other = wanted === CHAT ? REASONING : CHAT;
   const present = plan.last(wanted);
   // The name that the backend knows says nothing: the other one is meant.
-  if (present && isNull(plan, present) && plan.has(other)) plan.remove((key) => key === wanted);
+  if (present && isNull(plan, present) && plan.has(other)) plan.remove(wanted);
   plan.rename(other, wanted);
 }
 

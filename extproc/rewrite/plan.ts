@@ -2,18 +2,19 @@ import type { Edit } from "../body/splice.js";
 import type { Member, Span, TopLevel } from "../body/top-level.js";
 
 /** A member of the body and what is to become of it. */
-export interface PlannedMember {
+export interface PlannedMember extends Span {
   readonly member: Member;
   /** The key it will have. */
   key: string;
   /** Stands in the value's place. */
-  newValue?: Buffer;
+  newValue: Buffer | undefined;
   isRemoved: boolean;
 }
 
 /**
  * What is to become of a body's outermost object, member by member. Rules are applied one after the other, each to
- * what the earlier ones left; the edits are made once, at the end, so that they never overlap.
+ * what the earlier ones left; the edits are made once, at the end, so that they never overlap. Every step is one walk
+ * over the members without a copy of them: a hostile body has a hundred thousand.
  */
 export class BodyPlan {
   private readonly all: readonly PlannedMember[];
@@ -24,16 +25,19 @@ export class BodyPlan {
     readonly json: Buffer,
     private readonly top: TopLevel,
   ) {
-    this.all = top.members.map((member) => ({ member, key: member.key, isRemoved: false }));
+    this.all = top.members.map((member) => ({
+      member,
+      start: member.keyStart,
+      end: member.valueEnd,
+      key: member.key,
+      newValue: undefined,
+      isRemoved: false,
+    }));
   }
 
-  /** Members that stay, in order; duplicates of a key are all there. */
-  get members(): readonly PlannedMember[] {
-    return this.all.filter(({ isRemoved }) => !isRemoved);
-  }
-
-  has(key: string): boolean {
-    return this.last(key) !== undefined;
+  /** Members of this key that stay, in order: duplicates are all there. */
+  *named(key: string): Generator<PlannedMember> {
+    for (const planned of this.all) if (planned.key === key && !planned.isRemoved) yield planned;
   }
 
   /** Of duplicate keys the one that most servers take. */
@@ -41,21 +45,26 @@ export class BodyPlan {
     return this.all.findLast((planned) => planned.key === key && !planned.isRemoved);
   }
 
+  has(key: string): boolean {
+    return this.last(key) !== undefined;
+  }
+
   /** The value as it came. */
   valueOf({ member }: PlannedMember): Buffer {
     return this.json.subarray(member.valueStart, member.valueEnd);
   }
 
-  remove(isUnwanted: (key: string) => boolean): void {
-    for (const planned of this.all) if (isUnwanted(planned.key)) planned.isRemoved = true;
+  remove(...keys: readonly string[]): void {
+    const unwanted = new Set(keys);
+    for (const planned of this.all) if (unwanted.has(planned.key)) planned.isRemoved = true;
   }
 
   /** A member that has the new key already wins over the renamed one, since the caller knew the backend's name. */
   rename(from: string, to: string): void {
     if (from === to) return;
     const isTaken = this.has(to);
-    for (const planned of this.members) {
-      if (planned.key !== from) continue;
+    for (const planned of this.all) {
+      if (planned.key !== from || planned.isRemoved) continue;
       if (isTaken) planned.isRemoved = true;
       else planned.key = to;
     }
@@ -67,31 +76,26 @@ export class BodyPlan {
   }
 
   edits(): Edit[] {
-    const spans = this.all.map(({ member, isRemoved }) => ({
-      start: member.keyStart,
-      end: member.valueEnd,
-      isRemoved,
-    }));
-    return [...this.additions(), ...this.members.flatMap(changesOf), ...removalsOf(spans)];
+    const edits = this.additions();
+    for (const planned of this.all) if (!planned.isRemoved) pushChanges(edits, planned);
+    return edits.concat(removalsOf(this.all));
   }
 
   /** After the last member that stays; an insertion comes before a removal that begins at the same byte. */
   private additions(): Edit[] {
     const text = this.added.map(({ key, value }) => `${JSON.stringify(key)}:${value}`).join(",");
     if (text === "") return [];
-    const last = this.members.at(-1)?.member;
-    const at = last?.valueEnd ?? this.all[0]?.member.keyStart ?? this.top.end;
+    const last = this.all.findLast(({ isRemoved }) => !isRemoved);
+    const at = last?.end ?? this.all[0]?.start ?? this.top.end;
     return [{ start: at, end: at, bytes: Buffer.from(last === undefined ? text : `,${text}`) }];
   }
 }
 
-function changesOf({ member, key, newValue }: PlannedMember): Edit[] {
-  const edits: Edit[] = [];
+function pushChanges(edits: Edit[], { member, key, newValue }: PlannedMember): void {
   if (key !== member.key) {
     edits.push({ start: member.keyStart, end: member.keyEnd, bytes: Buffer.from(JSON.stringify(key)) });
   }
   if (newValue) edits.push({ start: member.valueStart, end: member.valueEnd, bytes: newValue });
-  return edits;
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -5,7 +5,7 @@ import type { RewriteRules } from "./rules.js";
 
 /** Takes named fields out, and web search wherever it is asked for. */
 export function removeFields(plan: BodyPlan, rules: RewriteRules): void {
-  plan.remove((key) => rules.remove.has(key));
+  if (rules.remove.size > 0) plan.remove(...rules.remove);
   if (rules.removesWebSearch) removeWebSearch(plan);
 }
 
@@ -14,12 +14,9 @@ export function removeFields(plan: BodyPlan, rules: RewriteRules): void {
  * caller's function of that name stays. An empty list is refused by servers, so it goes with what speaks of it.
  */
 function removeWebSearch(plan: BodyPlan): void {
-  for (const planned of plan.members) {
-    if (planned.key === "tools") removeSearchTools(plan, planned);
-  }
+  for (const planned of plan.named("tools")) removeSearchTools(plan, planned);
   const choice = plan.last("tool_choice");
-  const isAboutSearch = choice !== undefined && isWebSearch(plan.valueOf(choice));
-  if (isAboutSearch) plan.remove((key) => key === "tool_choice");
+  if (choice !== undefined && isWebSearch(plan.valueOf(choice))) plan.remove("tool_choice");
 }
 
 function removeSearchTools(plan: BodyPlan, planned: PlannedMember): void {
@@ -31,7 +28,7 @@ function removeSearchTools(plan: BodyPlan, planned: PlannedMember): void {
   if (!entries.some(({ isRemoved }) => isRemoved)) return;
   if (entries.every(({ isRemoved }) => isRemoved)) {
     planned.isRemoved = true;
-    if (!plan.has("tools")) plan.remove((key) => key === "tool_choice" || key === "parallel_tool_calls");
+    if (!plan.has("tools")) plan.remove("tool_choice", "parallel_tool_calls");
   } else {
     planned.newValue = applyEdits(tools, removalsOf(entries));
   }

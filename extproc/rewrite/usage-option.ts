@@ -13,9 +13,7 @@ export function includeUsage(plan: BodyPlan, rules: RewriteRules): void {
   if (stream === undefined || plan.valueOf(stream).toString("latin1") !== "true") return;
   if (!plan.has("messages") && !plan.has("prompt")) return;
   if (!plan.has(OPTIONS)) plan.add(OPTIONS, `{"${OPTION}":true}`);
-  for (const planned of plan.members) {
-    if (planned.key === OPTIONS) planned.newValue = switchOn(plan.valueOf(planned));
-  }
+  for (const planned of plan.named(OPTIONS)) planned.newValue = switchOn(plan.valueOf(planned));
 }
 
 /** Other options in it stay as they are; what is no object (null, say) is replaced. */
@@ -23,7 +21,7 @@ function switchOn(options: Buffer): Buffer {
   const top = scanTopLevel(options);
   if (top === undefined) return Buffer.from(`{"${OPTION}":true}`);
   const plan = new BodyPlan(options, top);
-  for (const planned of plan.members) if (planned.key === OPTION) planned.newValue = Buffer.from("true");
+  for (const planned of plan.named(OPTION)) planned.newValue = Buffer.from("true");
   if (!plan.has(OPTION)) plan.add(OPTION, "true");
   return applyEdits(options, plan.edits());
 }

@@ -16,7 +16,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   reply: ["body", "request-headers.ts"],
   remember: ["body", "callers", "config", "reply", "request-headers.ts"],
   dialects: ["body", "dialects/anthropic"],
-  "dialects/anthropic": ["body", "dialects", "request-headers.ts"],
+  "dialects/anthropic": ["body", "threads", "dialects", "request-headers.ts"],
   rewrite: ["body", "dialects", "request-headers.ts"],
   signals: ["config"],
   telemetry: ["request-headers.ts"],

@@ -1,4 +1,4 @@
-import { type JsonRecord, parseObject } from "../../body/json.js";
+import { isRecord, type JsonRecord, parseObject } from "../../body/json.js";
 import { printJson } from "../raw-json.js";
 import { Untranslatable } from "../untranslatable.js";
 import { thinkingFor } from "./thinking.js";
@@ -8,13 +8,19 @@ import { Turns } from "./turns.js";
 /** Messages must state a limit; chats need not. */
 const DEFAULT_MAX_TOKENS = 4096;
 
+export interface MessagesRequest {
+  readonly body: Uint8Array;
+  /** The caller wants an event about the usage at the stream's end. */
+  readonly includesUsage: boolean;
+}
+
 /**
  * A chat completion's body as one of Messages. Settings without a counterpart (n, seed, penalties, logprobs,
  * response_format, tools that are no functions) are left out, since a fallback that answers is worth more than one that
  * refuses; content without one is refused.
  * @throws Untranslatable
  */
-export function toMessagesBody(body: Buffer): Buffer {
+export function toMessages(body: Buffer): MessagesRequest {
   const chat = parseObject(body);
   if (chat === undefined || !Array.isArray(chat.messages)) throw new Untranslatable("no list of messages");
   const turns = new Turns(chat.messages);
@@ -33,7 +39,11 @@ export function toMessagesBody(body: Buffer): Buffer {
     stream: chat.stream === true ? true : undefined,
     metadata: typeof chat.user === "string" ? { user_id: chat.user } : undefined,
   };
-  return Buffer.from(printJson(messages));
+  return { body: Buffer.from(printJson(messages)), includesUsage: asksForUsage(chat.stream_options) };
+}
+
+function asksForUsage(options: unknown): boolean {
+  return isRecord(options) && options.include_usage === true;
 }
 
 function maxTokensOf(chat: JsonRecord): number {

@@ -52,6 +52,16 @@ test("what has no counterpart there is not marked", async () => {
   assert.deepEqual((await send(deep, "/v1/chat/completions")).sent, untouched);
 });
 
+test("a large body is translated as well, and a large one that can't be is not marked", async () => {
+  const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(500_000)}` } };
+  const large = Buffer.from(JSON.stringify({ messages: [{ role: "user", content: [picture] }] }));
+  const { sent } = await send(large, "/v1/chat/completions");
+  const { messages } = JSON.parse(sent.body ?? "{}");
+  assert.equal(messages[0].content[0].source.data.length, 500_000);
+  const odd = Buffer.from(large.toString().replace("image_url", "sound_url"));
+  assert.deepEqual((await send(odd, "/v1/chat/completions")).sent.set, {});
+});
+
 test("the answer comes back as a chat's, whole or streamed", async () => {
   const message = '{"type":"message","model":"claude","content":[],"stop_reason":"end_turn"}';
   const whole = await answer(200, "application/json", message);
