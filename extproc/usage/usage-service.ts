@@ -1,5 +1,5 @@
 import type { GrpcCall } from "../grpc/call.js";
-import { frame } from "../grpc/framing.js";
+import { frame, HEAD_BYTES } from "../grpc/framing.js";
 import type { SideService } from "../grpc-server.js";
 import type { Limiter } from "../limits/limiter.js";
 import { loadAccessLog } from "../protos.js";
@@ -11,7 +11,7 @@ interface AccessLogMessage {
 }
 
 /** StreamAccessLogsResponse has no fields. */
-const RESPONSE = frame(Buffer.alloc(0));
+const RESPONSE = frame(Buffer.alloc(HEAD_BYTES));
 
 /**
  * Envoy's access log service: settles each limited request when it is over, off the path of every request. `limiter`
