@@ -76,6 +76,48 @@ test("is no canary without limits, with a long prompt, a long answer, a picture,
   }
 });
 
+test("counts everything that makes a request big, and only that", async () => {
+  const hi = { role: "user", content: "hi" };
+  const words = "word ".repeat(300);
+  const parameters = { type: "object", properties: { a: { type: "string", description: words } } };
+  const chat = (more: object) => [CHAT, { model: "qwen3-32b", messages: [hi], ...more }] as const;
+  const big = {
+    history: chat({ messages: [hi, { role: "assistant", content: words }, hi] }),
+    "system prompt": chat({ messages: [{ role: "system", content: words }, hi] }),
+    thoughts: chat({ messages: [hi, { role: "assistant", content: "", reasoning_content: words }] }),
+    tools: chat({ tools: [{ type: "function", function: { name: "f", parameters } }] }),
+    "tool calls": chat({
+      messages: [hi, { role: "assistant", tool_calls: [{ function: { name: "f", arguments: words } }] }],
+    }),
+    "the answer's schema": chat({
+      response_format: { type: "json_schema", json_schema: { name: "s", schema: parameters } },
+    }),
+    sound: chat({ modalities: ["audio"] }),
+    file: chat({ messages: [{ role: "user", content: [{ type: "file", file: {} }] }] }),
+    n: chat({ n: 2 }),
+    "output of any name": chat({ max_tokens: 5, max_completion_tokens: 2000 }),
+    "best of": ["/v1/completions", { prompt: "hi", max_tokens: 600, best_of: 2 }],
+    prompts: ["/v1/completions", { prompt: ["hi", "hi"], max_tokens: 600 }],
+    "SGLang's output": ["/generate", { text: "hi", sampling_params: { max_new_tokens: 2000 } }],
+    "a stored answer": ["/v1/responses", { input: "hi", previous_response_id: "r" }],
+    "Anthropic's system": ["/v1/messages", { system: words, messages: [hi], max_tokens: 5 }],
+  } as const;
+  for (const [what, [path, body]] of Object.entries(big)) {
+    assert.equal((await client.count(path, JSON.stringify(body))).canary, false, what);
+  }
+  const small = [
+    chat({ tools: [{ type: "function", function: { name: "f" } }] }),
+    ["/v1/completions", { prompt: "hi", max_tokens: 1024, echo: true, logprobs: 5 }],
+    ["/v1/embeddings", { input: ["hi", "hi"] }],
+    ["/v1/responses", { input: "hi" }],
+    ["/v1/messages", { messages: [hi], max_tokens: 5 }],
+    ["/generate", { inputs: "hi", parameters: { max_new_tokens: 5 } }],
+  ] as const;
+  for (const [path, body] of small) {
+    assert.equal((await client.count(path, JSON.stringify(body))).canary, true, path);
+  }
+});
+
 test("leaves outputTokens out when the ask is unlimited, and takes it for a canary", async () => {
   const facts = await client.count(
     CHAT,
