@@ -23,10 +23,10 @@ export class RedisLink {
   private readonly client: ScriptClient;
   private readonly timeoutMs: number;
   private disappointments = 0;
-  private readySinceMs = 0;
+  private readySinceMs = Number.POSITIVE_INFINITY;
   /** Whether it counted last time; undefined before the first. */
   private isThere: boolean | undefined;
-  private lastError = "";
+  private lastError = "connection closed";
   private isClosed = false;
 
   constructor(
@@ -75,7 +75,7 @@ export class RedisLink {
         if (isAnswered) return;
         isAnswered = true;
         this.lastError = cause.message;
-        this.client.disconnect(true);
+        if (this.isReady) this.client.disconnect(true);
         reject(cause);
       };
       const miss = () => fail(new Error(`no answer within ${this.timeoutMs} ms`));
@@ -84,6 +84,7 @@ export class RedisLink {
       this.client
         .rlflxIncr(args)
         .then((reply) => {
+          if (isAnswered) return;
           isAnswered = true;
           this.cameBack();
           resolve(reply);
@@ -103,13 +104,14 @@ export class RedisLink {
   }
 
   private wentAway(): void {
+    if (performance.now() - this.readySinceMs > SOUND_AFTER_MS) this.disappointments = 0;
+    this.readySinceMs = Number.POSITIVE_INFINITY;
     if (this.isThere !== false && !this.isClosed)
       this.log.warn({ reason: this.lastError }, "Redis is away, limits go on in this process's memory");
     this.isThere = false;
   }
 
   private pauseMs(): number {
-    if (performance.now() - this.readySinceMs > SOUND_AFTER_MS) this.disappointments = 0;
     this.disappointments += 1;
     return Math.min(FIRST_PAUSE_MS * 2 ** (this.disappointments - 1), LAST_PAUSE_MS);
   }
