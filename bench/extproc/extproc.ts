@@ -24,6 +24,8 @@ const warmUpRequests = 4000;
 const perSecond = 500;
 const pacedMs = 2000;
 const maxRatioToGo = 1.3;
+/** Time-outs of a machine that is busy with other things may be some; more would hide what an answer costs. */
+const mostUncounted = 0.01;
 
 export async function measureExtproc(settings: ExtprocSettings): Promise<object> {
   const service = await startService();
@@ -58,7 +60,7 @@ async function measure(settings: ExtprocSettings, service: Peer, go: Peer | unde
       ...(go && goNothing ? [cellOf(goNothing, go)] : []),
     ]);
     const added = await measureAdded(settings, bare.port, count.port);
-    await checkAsked(envoy, count.name);
+    const uncounted = await uncountedShare(envoy, count.name);
     const figures = { ...cpu, p99AddedMs: added.p99 };
     const medians = Object.entries(figures).map(([name, { median }]) => [name, median]);
     const { doNothingVsGo } = cpu;
@@ -74,6 +76,7 @@ async function measure(settings: ExtprocSettings, service: Peer, go: Peer | unde
         p50AddedMs: added.p50.median,
         bareP99Ms: added.bareP99.median,
         perSecond,
+        uncountedPercent: Number((uncounted * 100).toFixed(3)),
         loadAverage: loadavg()[0],
       },
       machine: await machine(),
@@ -143,13 +146,18 @@ async function measureAdded({ blocks, say }: ExtprocSettings, barePort: number, 
   };
 }
 
-/** ext_proc fails open: without this a service that answers nothing would look cheap. */
-async function checkAsked(envoy: RunningEnvoy, name: string): Promise<void> {
+/**
+ * The share of requests that were asked about in vain. ext_proc fails open: without a look at it a service that answers
+ * nothing would look cheap.
+ */
+async function uncountedShare(envoy: RunningEnvoy, name: string): Promise<number> {
   const stats = await envoy.stats(`^http\\.${name}\\.`);
   const stat = (suffix: string) => stats.get(`http.${name}.${suffix}`) ?? 0;
   const requests = stat("downstream_rq_total");
   const asked = stat("ext_proc.streams_started");
   const failed = stat("ext_proc.streams_failed") + stat("ext_proc.message_timeouts");
-  if (asked !== requests || failed > 0)
-    throw new Error(`${asked} of ${requests} requests were counted, ${failed} of them in vain`);
+  const share = (requests - asked + failed) / requests;
+  if (share > mostUncounted)
+    throw new Error(`${asked} of ${requests} requests were asked about, ${failed} of them in vain`);
+  return share;
 }

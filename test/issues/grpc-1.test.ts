@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { type AskingRig, countedBy, startAskingRig } from "../support/asking-rig.js";
+import { type AskingRig, completionOf, countedBy, startAskingRig } from "../support/asking-rig.js";
 
 /** Of the shipped ext_proc filters. */
 const messageTimeoutMs = 1000;
@@ -27,6 +27,18 @@ test("GRPC-1 (a): keepalive pings and a long answer never cost a connection", as
   assert.equal(await running.connections("http2.keepalive_timeout"), 0);
   assert.equal(await running.asked("streams_failed"), 0);
   assert.deepEqual(running.service.log.matching(/unhandled/i), []);
+});
+
+test("GRPC-1: a message over the service's limit costs its own request the count, and nobody anything else", async () => {
+  const running = await startAskingRig({ config: { maxBodyBytes: 1024 } });
+  rig = running;
+  const tokens = 700_000;
+  const [large, small] = await Promise.all([running.ask(tokens), running.ask(3)]);
+  assert.ok(completionOf(tokens).length > 1_048_576 + 1024);
+  assert.deepEqual([large.status, countedBy(large)], [200, undefined]);
+  assert.deepEqual([small.status, countedBy(small)], [200, 3]);
+  assert.equal(await running.asked("streams_failed"), 1);
+  assert.equal(await running.connections("upstream_cx_total"), 1);
 });
 
 test("GRPC-1 (c): no request fails or hangs when the service stops under 50 requests a second, or comes back", async () => {

@@ -11,7 +11,7 @@ export class AskingRig {
     readonly port: number,
     readonly envoy: RunningEnvoy,
     readonly upstream: Upstream,
-    readonly servicePorts: { readonly grpc: number; readonly http: number },
+    readonly serve: () => Promise<RunningService>,
     public service: RunningService,
   ) {}
 
@@ -25,7 +25,7 @@ export class AskingRig {
 
   /** The same service once more on the same ports, after it was stopped. */
   async startServiceAgain(): Promise<void> {
-    this.service = await serve(this.servicePorts);
+    this.service = await this.serve();
   }
 
   /** One of ext_proc's counters. */
@@ -58,18 +58,23 @@ export function countedBy(answer: Answer): number | undefined {
   return text === undefined || text === "-" ? undefined : Number(text);
 }
 
-export async function startAskingRig(settings: Partial<Omit<Ask, "servicePort">> = {}): Promise<AskingRig> {
-  const servicePorts = { grpc: await freePort(), http: await freePort() };
-  const upstream = await startUpstream();
-  const service = await serve(servicePorts);
-  const port = await freePort();
-  const ask = { role: "count", servicePort: servicePorts.grpc, ...settings };
-  const config = linesConfig(await freePort(), [{ name: lineName, port, ask }], upstream.port);
-  const envoy = await startEnvoy({ config, concurrency: 1 });
-  return new AskingRig(port, envoy, upstream, servicePorts, service);
+export interface AskingSettings extends Partial<Omit<Ask, "servicePort">> {
+  /** Of the service, beside its ports. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
-function serve({ grpc, http }: AskingRig["servicePorts"]): Promise<RunningService> {
-  const listen = { grpc: `127.0.0.1:${grpc}`, http: `127.0.0.1:${http}` };
-  return startService({ config: { listen, log: { level: "warn" } }, httpPort: http });
+export async function startAskingRig({ config, ...ask }: AskingSettings = {}): Promise<AskingRig> {
+  const grpcPort = await freePort();
+  const httpPort = await freePort();
+  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}` };
+  const serve = () => startService({ config: { listen, log: { level: "warn" }, ...config }, httpPort });
+  const upstream = await startUpstream();
+  const service = await serve();
+  const port = await freePort();
+  const line = { name: lineName, port, ask: { role: "count", servicePort: grpcPort, ...ask } };
+  const envoy = await startEnvoy({
+    config: linesConfig(await freePort(), [line], upstream.port),
+    concurrency: 1,
+  });
+  return new AskingRig(port, envoy, upstream, serve, service);
 }
