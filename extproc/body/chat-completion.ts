@@ -33,7 +33,6 @@ export function readChat(body: JsonRecord, media: Media): Chat | undefined {
     messages,
     tools,
     templateArguments: template,
-    isThinkingOff: template.enable_thinking === false,
     isCustom: CHANGES_TEMPLATE.some((key) => key in body),
   };
   setResponseSchema(chat, readSchema(body));

@@ -23,8 +23,6 @@ export interface Chat {
   responseSchema?: unknown;
   /** What the caller tells the template: `chat_template_kwargs`, and `reasoning_effort`. */
   templateArguments: Readonly<Record<string, unknown>>;
-  /** The caller switched Qwen's thinking off, which adds an empty thought to the prompt. */
-  isThinkingOff: boolean;
   /** The caller changes the template itself, so that no rule of ours gives the exact number. */
   isCustom: boolean;
 }
@@ -44,7 +42,7 @@ export function functionTool(name: unknown, description: unknown, parameters: un
 
 /** A chat without anything but these messages. */
 export function plainChat(messages: ChatMessage[]): Chat {
-  return { messages, tools: [], templateArguments: {}, isThinkingOff: false, isCustom: false };
+  return { messages, tools: [], templateArguments: {}, isCustom: false };
 }
 
 /** Schemas are counted where they are given; only objects are any. */

@@ -62,10 +62,9 @@ export class CountRole implements Role {
     if (decoded.kind === "tooLarge") return { immediate: bodyTooLarge(maxBodyBytes) };
     const plain = decoded.kind === "plain" ? decoded.bytes : undefined;
     if (isReplyAsked(exchange.attributes)) return this.reply(exchange, plain);
-    const facts =
-      decoded.kind === "plain"
-        ? this.readFacts(pathOf(exchange.headers), decoded.bytes, listCodings(coding).length > 0)
-        : undefined;
+    const isDecoded = listCodings(coding).length > 0;
+    const facts = plain && this.readFacts(pathOf(exchange.headers), plain, isDecoded);
+    // Whatever a body makes us throw, its caller is held to his limits.
     return this.conclude(asked, (await facts?.catch(() => undefined)) ?? UNKNOWN_FACTS);
   }
 
@@ -85,8 +84,9 @@ export class CountRole implements Role {
     if (read === undefined) return undefined;
     const { prompt, ...facts } = read;
     if (prompt === undefined) return { ...facts, exact: false };
-    const { tokens, isExact } = await this.parts.counter.count(facts.model, prompt, facts.media);
-    return { ...facts, promptTokens: tokens, exact: isExact };
+    const count = await this.parts.counter.count(facts.model, prompt, facts.media).catch(() => undefined);
+    if (count === undefined) return { ...facts, exact: false };
+    return { ...facts, promptTokens: count.tokens, exact: count.isExact };
   }
 
   private async conclude({ exchange, isOver }: Asked, facts: RequestFacts): Promise<Answer> {
