@@ -1,117 +1,130 @@
 import assert from "node:assert/strict";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { after, before, beforeEach, test } from "node:test";
+import { after, before, test } from "node:test";
 import { chat } from "../support/client.js";
+import { startUpstream, type Upstream } from "../support/upstream.js";
+import type { Mode } from "../support/upstream-mode.js";
 import { waitFor } from "../support/wait-for.js";
-import { isProbe, type Rig, startRig } from "./support/rig.js";
-import {
-  clusterOf,
-  connectionManager,
-  type Filter,
-  protocolOf,
-  type ShippedConfig,
-} from "./support/shipped-config.js";
-
-const tools = [{ type: "function", function: { name: "f", parameters: {} } }];
+import { isProbe, noTrigger, type Rig, recover, startRig } from "./support/rig.js";
+import { clusterOf, protocolOf, type ShippedConfig } from "./support/shipped-config.js";
 
 let rig: Rig;
-let engine: Server;
-let waiting = 0;
+let metrics: Upstream;
 
-/** An engine's page that says how many requests wait at `small`. */
-async function startMetrics(): Promise<string> {
-  engine = createServer((_request, response) => response.end(`vllm:num_requests_waiting ${waiting}\n`));
-  await new Promise<void>((resolve) => engine.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(engine.address() as AddressInfo).port}/metrics`;
-}
-
-/** `gpu` is rewritten for only while it is degraded: the service's filter is made when the meter says so. */
-function degradeGpu(config: ShippedConfig): void {
-  const gpu = clusterOf(config, "gpu");
-  Object.assign(gpu.metadata.filter_metadata["llm.breaker"], {
-    degradedMaxOutputTokens: "256",
-    degradedRemove: "tools",
-  });
-  const rewrite = protocolOf(clusterOf(config, "small")).http_filters.find(
-    ({ name }) => name === "llm.breaker.rewrite",
-  );
-  const count = connectionManager(config).http_filters.find(({ name }) => name === "llm.breaker.count");
-  const text = JSON.stringify(count).replace("wasm.llm.breaker.step", "wasm.llm.breaker.degrade");
-  const filter = JSON.parse(text) as Filter & { typed_config: Matched };
-  const [matcher] = filter.typed_config.xds_matcher.matcher_list.matchers;
-  assert.ok(matcher && rewrite);
-  matcher.predicate.single_predicate.value_match = {
-    safe_regex: { google_re2: {}, regex: "half-open|queue" },
-  };
-  matcher.on_match.action.typed_config.typed_config = rewrite;
-  protocolOf(gpu).http_filters.splice(1, 0, filter);
-}
-
-interface Matched {
-  xds_matcher: {
-    matcher_list: {
-      matchers: {
-        predicate: { single_predicate: { value_match: unknown } };
-        on_match: { action: { typed_config: { typed_config: unknown } } };
-      }[];
-    };
-  };
-}
+const tools = [{ type: "function", function: { name: "f" } }];
+const types = "type.googleapis.com/envoy.extensions";
 
 before(async () => {
-  const metrics = await startMetrics();
+  metrics = await startUpstream({ mode: queueOf(0) });
   rig = await startRig({
-    serviceConfig: { signals: { period: "100ms", backends: { small: { metrics, longQueue: 5 } } } },
+    serviceConfig: {
+      signals: {
+        period: "200ms",
+        backends: { gpu: { metrics: `http://127.0.0.1:${metrics.port}/metrics` } },
+      },
+    },
     policy: ({ breaker }) => {
-      breaker.consecutiveFailuresThreshold = 0;
-      breaker.failureRateThreshold = 0;
-      breaker.ramp = [{ percent: 100, maxConcurrent: 2, successes: 50 }];
-      breaker.canary = { size: "count", maxPromptTokens: 256, maxOutputTokens: 1024 };
+      Object.assign(breaker, noTrigger, {
+        engineFatal: true,
+        ramp: [{ percent: 100, maxConcurrent: 2, successes: 2 }],
+      });
     },
     patch: degradeGpu,
   });
 });
 
-beforeEach(() => rig.reset());
-
 after(async () => {
+  await metrics.stop();
   await rig.stop();
-  engine.close();
 });
 
-const bodyAt = (alias: "gpu" | "small") =>
-  JSON.parse(rig[alias].arrivals.findLast(({ body }) => !isProbe(body))?.body.toString() ?? "{}");
+function queueOf(waiting: number): Mode {
+  const body = `vllm:num_requests_waiting{model_name="qwen3-32b"} ${waiting}\n`;
+  return { kind: "status", status: 200, headers: { "content-type": "text/plain" }, body };
+}
 
-const ask = () => chat(rig.url, { maxTokens: 1000, extra: { tools } });
-
-test("a healthy backend gets what the caller asked", async () => {
-  await ask();
-  assert.deepEqual([bodyAt("gpu").max_tokens, bodyAt("gpu").tools], [1000, tools]);
-});
-
-test("a backend whose engine's queue is long is asked for less, until it is short again", async () => {
-  rig.gpu.mode = { kind: "status", status: 500 };
-  const capIs = (cap: number) => async (): Promise<boolean> => {
-    await ask();
-    return bodyAt("small").max_tokens === cap;
+/** The service is asked by tier 1 only while it is weak: Composite makes the filter when the state says so. */
+function degradeGpu(config: ShippedConfig): void {
+  const rewrite = protocolOf(clusterOf(config, "small")).http_filters.find(
+    ({ name }) => name === "llm.breaker.rewrite",
+  );
+  const gpu = clusterOf(config, "gpu");
+  Object.assign(gpu.metadata.filter_metadata["llm.breaker"], {
+    degradedMaxOutputTokens: "256",
+    degradedRemove: "tools",
+  });
+  const input = {
+    name: "degrade",
+    typed_config: {
+      "@type": `${types}.matching.common_inputs.network.v3.FilterStateInput`,
+      key: "wasm.llm.breaker.degrade",
+    },
   };
-  await waitFor(capIs(1000), 5_000, "the usual cap");
-  waiting = 5;
-  await waitFor(capIs(512), 8_000, "the degraded cap");
-  waiting = 4;
-  await waitFor(capIs(1000), 8_000, "the usual cap again");
+  const predicate = {
+    single_predicate: { input, value_match: { safe_regex: { google_re2: {}, regex: "half-open|queue" } } },
+  };
+  const action = {
+    name: "llm.breaker.rewrite",
+    typed_config: {
+      "@type": `${types}.filters.http.composite.v3.ExecuteFilterAction`,
+      typed_config: rewrite,
+    },
+  };
+  protocolOf(gpu).http_filters.splice(1, 0, {
+    name: "llm.breaker.degrade",
+    typed_config: {
+      "@type": `${types}.common.matching.v3.ExtensionWithMatcher`,
+      extension_config: {
+        name: "llm.breaker.composite",
+        typed_config: { "@type": `${types}.filters.http.composite.v3.Composite` },
+      },
+      xds_matcher: { matcher_list: { matchers: [{ predicate, on_match: { action } }] } },
+    },
+  });
+}
+
+interface Seen {
+  max_tokens?: number;
+  tools?: unknown;
+}
+
+/** What gpu got of a chat that asks for much. */
+async function seenByGpu(): Promise<Seen> {
+  rig.gpu.reset();
+  const answer = await chat(rig.url, { maxTokens: 900, extra: { tools } });
+  assert.equal(answer.headers["x-llm-breaker-backend"], "gpu", answer.text);
+  const arrival = rig.gpu.arrivals.find(({ body }) => !isProbe(body));
+  assert.ok(
+    !arrival?.rawHeaders.some((name) => /x-llm-breaker/i.test(name)),
+    "an internal header left Envoy",
+  );
+  return JSON.parse(String(arrival?.body)) as Seen;
+}
+
+const whole = { max_tokens: 900, tools };
+const cutDown = { max_tokens: 256, tools: undefined };
+const asked = ({ max_tokens, tools }: Seen) => ({ max_tokens, tools });
+const streams = () => rig.envoy.stat("cluster.gpu.composite.filter_delegation_success");
+
+test("a backend that is well gets requests as they are, and the service is not asked", async () => {
+  assert.deepEqual(asked(await seenByGpu()), whole);
+  assert.equal(await streams(), 0);
 });
 
-test("a canary of a half-open backend is asked for less, and no tools", async () => {
-  rig.gpu.mode = { kind: "sseError", at: 0 };
+test("a canary is cut down, and once the backend is closed nothing is any more", async () => {
+  rig.gpu.mode = ({ body }) => (isProbe(body) ? { kind: "ok" } : { kind: "sseError", at: 0 });
   await chat(rig.url, { stream: true });
   rig.gpu.mode = { kind: "ok" };
-  await waitFor(() => rig.transitions().at(-1)?.cause === "PROBE_SUCCEEDED", 10_000, "the ramp");
-  rig.gpu.reset();
-  const answer = await ask();
-  assert.equal(answer.headers["x-llm-breaker-backend"], "gpu", answer.text);
-  assert.deepEqual([bodyAt("gpu").max_tokens, bodyAt("gpu").tools], [256, undefined]);
-  assert.equal(bodyAt("gpu").model, "qwen3-32b");
-  assert.ok(!rig.gpu.arrivals.at(-1)?.rawHeaders.some((text) => /^x-llm-breaker-/i.test(text)));
+  await rig.waitForCause("PROBE_SUCCEEDED");
+  assert.deepEqual(asked(await seenByGpu()), cutDown);
+  assert.ok((await streams()) >= 1);
+  await recover(rig, () => chat(rig.url));
+  assert.deepEqual(asked(await seenByGpu()), whole);
+});
+
+test("while the engine's queue is long requests are cut down", async () => {
+  metrics.mode = queueOf(20);
+  const isCut = async () => (await seenByGpu()).max_tokens === 256;
+  await waitFor(isCut, 5_000, "requests that are cut down");
+  metrics.mode = queueOf(0);
+  await waitFor(async () => !(await isCut()), 5_000, "requests as they are");
 });
