@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { Conversation } from "./conversation.js";
 import type { CallHandler, GrpcCall } from "./grpc/call.js";
 import { Status } from "./grpc/status.js";
-import type { Answer } from "./messages.js";
+import type { Answer, MessageKind } from "./messages.js";
 import type { Role } from "./role.js";
 import { type Message, readProcessingRequest } from "./wire/processing-request.js";
 import { writeProcessingResponse } from "./wire/processing-response.js";
@@ -25,7 +25,7 @@ export class ProcessingStream implements CallHandler {
   constructor(
     private readonly call: GrpcCall,
     role: Role | undefined,
-    log: Logger,
+    private readonly log: Logger,
     private readonly onEnd: () => void,
   ) {
     this.conversation = new Conversation(role, log);
@@ -92,9 +92,19 @@ export class ProcessingStream implements CallHandler {
 
   private reply(message: Message, answer: Answer): void {
     if (this.isClosed) return;
-    const bytes = message.isObserved ? undefined : writeProcessingResponse(message.kind, answer);
+    const bytes = message.isObserved ? undefined : this.encode(message.kind, answer);
     if (this.conversation.isLast(message, answer)) this.end(bytes);
     else if (bytes !== undefined && !this.call.write(bytes)) this.pause();
+  }
+
+  /** A role's mistake in an answer must not cost the request either. */
+  private encode(kind: MessageKind, answer: Answer): Buffer {
+    try {
+      return writeProcessingResponse(kind, answer);
+    } catch (cause) {
+      this.log.error({ err: cause, kind }, "answer can't be written, request continues");
+      return writeProcessingResponse(kind, {});
+    }
   }
 
   private pause(): void {

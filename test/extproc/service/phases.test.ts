@@ -265,6 +265,16 @@ test("answers CONTINUE for whatever a role throws or rejects", async () => {
   assert.ok(await bad.hasEnded());
 });
 
+test("answers CONTINUE for an answer that can't be written", async () => {
+  const bad = { dynamicMetadata: { fields: { x: { stringValue: 5 } } } } as unknown as Answer;
+  for (const answer of [() => bad, () => Promise.resolve(bad)]) {
+    const { stream } = await begin({ answers: { onRequestBody: answer } });
+    await stream.ask(requestHeaders);
+    assert.deepEqual((await stream.ask(bodyMessage("x"))).request_body, {});
+    assert.ok(await stream.hasEnded());
+  }
+});
+
 test("reads pieces and answers nothing in observability mode", async () => {
   const { diary, stream } = await begin({ answers: MORE });
   const messages = [
