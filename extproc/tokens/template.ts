@@ -27,6 +27,8 @@ export function templateNamed(name: string): Template {
   return { kind: "file", source: shippedFile(`${name === "chatml" ? "qwen3" : name}.template.json`) };
 }
 
+const FOLDER = join(findRepoRoot(), "extproc", "tokens", "vocab");
+
 export function shippedFile(name: string): SourceFile {
-  return { file: join(findRepoRoot(), "extproc", "tokens", "vocab", name), version: "shipped" };
+  return { file: join(FOLDER, name), version: "shipped" };
 }

@@ -5,8 +5,9 @@ import { isRecord } from "../body/json.js";
 import { applyEdits } from "../body/splice.js";
 import { scanTopLevel } from "../body/top-level.js";
 import { listWords, readMarks } from "./added-tokens.js";
+import { asciiSplitter, type Splitter } from "./ascii-splitter.js";
 import { Marks } from "./marks.js";
-import { ShortTexts } from "./short-texts.js";
+import { PieceCounter } from "./piece-counter.js";
 import type { Normalization } from "./upper-bound.js";
 
 /** A model family's tokenizer, used for text without special tokens only. */
@@ -30,17 +31,12 @@ export function loadVocabulary(file: string): LoadedVocabulary {
     const encodings = await tokenizer.encodeBatch([...texts], { addSpecialTokens });
     return encodings.map((encoding) => encoding.getLength());
   };
-  const short = new ShortTexts();
+  const counter = new PieceCounter((texts) => lengthsOf(texts, false), definition.split);
   return {
     normalization: definition.normalization,
     marks: definition.marks,
     async count(texts, withMarks) {
-      if (withMarks) return sum(await lengthsOf(texts, true));
-      const { tokens, others } = short.count(texts);
-      if (others.length === 0) return tokens;
-      const lengths = await lengthsOf(others, false);
-      for (const [index, text] of others.entries()) short.learn(text, lengths[index] ?? 0);
-      return tokens + sum(lengths);
+      return withMarks ? sum(await lengthsOf(texts, true)) : counter.count(texts);
     },
   };
 }
@@ -54,6 +50,7 @@ interface Definition {
   plain: string;
   normalization: Normalization;
   marks: Marks;
+  split: Splitter | undefined;
 }
 
 /** Members are cut out of the bytes: parsing and printing 30 MB of vocabulary would double the time to load. */
@@ -83,10 +80,13 @@ function readDefinition(bytes: Buffer): Definition {
     model.valueStart,
     Math.min(model.valueEnd, model.valueStart + 1000),
   );
+  const normalization = readNormalization(readMember("normalizer"), /"byte_fallback":\s*true/.test(settings));
+  const words = listWords(tokens).map((token) => (isRecord(token) ? String(token.content) : ""));
   return {
     plain: applyEdits(bytes, edits).toString("utf8"),
-    normalization: readNormalization(readMember("normalizer"), /"byte_fallback":\s*true/.test(settings)),
+    normalization,
     marks: new Marks(readMarks(tokens)),
+    split: normalization === "other" ? undefined : asciiSplitter(readMember("pre_tokenizer"), words),
   };
 }
 
