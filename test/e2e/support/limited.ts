@@ -24,6 +24,10 @@ export async function startLimited(
   return rig;
 }
 
+/** Prompt tokens of `ask`: counted, and bounded where a busy machine takes too long to count. */
+export const LEAST_PROMPT = 8;
+export const MOST_PROMPT = 100;
+
 interface Asking {
   /** The key he sends. */
   readonly caller: string;
@@ -33,7 +37,7 @@ interface Asking {
   readonly leaveAfterMs?: number;
 }
 
-/** A chat of 8 to 12 prompt tokens. */
+/** A chat of a few words. */
 export function ask(rig: Rig, asking: Asking): Promise<Answer> {
   const { caller, outputTokens, stream = false, headers, leaveAfterMs } = asking;
   const messages = [{ role: "user", content: "Say hello." }];
@@ -42,6 +46,17 @@ export function ask(rig: Rig, asking: Asking): Promise<Answer> {
     body: JSON.stringify({ model: "qwen3-32b", stream, messages, max_tokens: outputTokens }),
     ...(leaveAfterMs !== undefined && { leaveAfterMs }),
   });
+}
+
+/** Of requests at once: how many passed, and how many tokens they were given together of a limit. All others are 429. */
+export function passedOf(answers: readonly Answer[], limit: number): { passed: number; given: number } {
+  const passed = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status === 429);
+  if (passed.length + refused.length < answers.length) {
+    throw new Error(`statuses ${[...new Set(answers.map(({ status }) => status))].join(", ")}`);
+  }
+  const given = limit - Math.min(...passed.map((answer) => remainingOf(answer) ?? Number.NaN));
+  return { passed: passed.length, given };
 }
 
 /** Tokens that an answer says its caller has left; undefined when it tells of no limit. */
