@@ -33,7 +33,7 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
   shortestWaitMs = u64.MAX_VALUE;
   for (let i = 0; i < chain.tiers.length; i++) {
     const backend = unchecked(chain.tiers[i]);
-    if (now < backend.refusedUntilMs && now >= backend.refusedSinceMs) {
+    if (backend.isRefusedAt(now)) {
       increment(backend.metrics.refused);
       shortestWaitMs = min<u64>(shortestWaitMs, backend.refusedUntilMs - now);
       continue;

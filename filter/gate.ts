@@ -55,12 +55,17 @@ function onOtherName(slot: GateSlot, policy: Policy): Action {
   const now = nowMs();
   const request = requestOf(slot);
   startRequest(request, policy, NO_CHAIN, now);
+  // Whatever its model is: no body is waited for when nobody could answer it.
+  if (policy.refusesAll(now)) return enter(slot, policy, max(policy.defaultChain, 0), now);
   readRequestHeaders(true);
   keepHeaders(slot);
   if (hasReadableBody(slot)) return startPeek(slot);
   const at = chainOfModel(policy, 0, 0);
-  if (at < 0) return Action.PAUSE;
-  request.chain = <u8>at;
+  return at < 0 ? Action.PAUSE : enter(slot, policy, at, now);
+}
+
+function enter(slot: GateSlot, policy: Policy, at: i32, now: u64): Action {
+  requestOf(slot).chain = <u8>at;
   const chain = unchecked(policy.chains[at]);
   return enterChain(slot, policy, chain, now) ? peekOrFinish(slot, policy, chain, now) : Action.PAUSE;
 }

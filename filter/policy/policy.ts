@@ -128,6 +128,10 @@ export class Backend {
     this.calls = callCountOf(alias);
   }
 
+  isRefusedAt(now: u64): bool {
+    return now < this.refusedUntilMs && now >= this.refusedSinceMs;
+  }
+
   refuse(sinceMs: u64, untilMs: u64): void {
     this.refusedSinceMs = sinceMs;
     this.refusedUntilMs = untilMs;
@@ -220,6 +224,17 @@ export class Policy {
     readonly hash: u64,
   ) {
     this.nameText = Text.of(name);
+  }
+
+  /** Whether no chain can answer anything now, as far as this VM knows without a look at shared data. O(backends). */
+  refusesAll(now: u64): bool {
+    for (let i = 0; i < this.chains.length; i++) {
+      if (unchecked(this.chains[i]).exhausted !== Exhausted.REPLY) return false;
+    }
+    for (let i = 0; i < this.backends.length; i++) {
+      if (!unchecked(this.backends[i]).isRefusedAt(now)) return false;
+    }
+    return true;
   }
 
   /** Whether any chain has limits. */
