@@ -6,7 +6,7 @@ import { type Answer, type CallSettings, send } from "../support/client.js";
 import { waitFor } from "../support/wait-for.js";
 import { rawCall } from "./support/raw-call.js";
 import { type Rig, type RigSettings, startRig } from "./support/rig.js";
-import { addBackend, routeOf, type ShippedConfig } from "./support/shipped-config.js";
+import { addBackend, type ShippedConfig } from "./support/shipped-config.js";
 
 // One endpoint, three models: each has a backend of its own, and a chain whose `models` say so.
 const ports = { large: 9101, little: 9102, far: 9103 };
@@ -14,18 +14,18 @@ const models = { large: ["qwen3-32b"], little: ["qwen3-*"], far: ["gpt-4o*", "*/
 type Name = keyof typeof ports;
 const names = Object.keys(ports) as Name[];
 
-const settingsOf = (more: { defaultChain?: Name } = {}, service = false): RigSettings => ({
+const settingsOf = (more: { defaultChain?: Name | undefined } = {}, service = false): RigSettings => ({
   service,
   policy: (policy) => {
     for (const name of names) {
       policy.backends[name] = {};
       policy.chains[name] = { tiers: [name], models: models[name] };
     }
+    for (const shipped of ["chat", "small", "public"]) delete policy.chains[shipped]?.models;
     Object.assign(policy, more);
   },
   patch: (config: ShippedConfig) => {
     for (const name of names) addBackend(config, name, "gpu", ports[name]);
-    routeOf(config).metadata = { filter_metadata: { "llm.breaker": { chain: "by-model" } } };
   },
 });
 
@@ -35,10 +35,8 @@ let strict: Rig;
 let lenient: Rig;
 
 before(async () => {
-  [strict, lenient] = await Promise.all([
-    startRig(settingsOf()),
-    startRig(settingsOf({ defaultChain: "little" }, true)),
-  ]);
+  strict = await startRig(settingsOf({ defaultChain: undefined }));
+  lenient = await startRig(settingsOf({ defaultChain: "little" }, true));
 });
 
 beforeEach(() => {
