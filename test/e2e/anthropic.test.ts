@@ -203,15 +203,31 @@ test("an answer that is none of Messages is the next tier's turn", async () => {
   assertFrom(await ask(), "public");
 });
 
-test("a service that dies in the middle of a stream leaves it broken, never ended well", async () => {
+/** A stream whose service gets this signal after the third token. */
+async function streamLosingService(signal: NodeJS.Signals): Promise<Answer> {
   const tokens = Array.from({ length: 20 }, (_, index) => [claude.text(` t${index}`), { waitMs: 50 }]).flat();
   rig.small.mode = claude.stream(claude.started, ...tokens, ...claude.ended());
   const pieces: Buffer[] = [];
   const pending = ask({ stream: true, onData: (chunk) => pieces.push(chunk) });
   await waitFor(() => Buffer.concat(pieces).includes("t2"), 5_000, "the first tokens");
-  rig.service?.signal("SIGKILL");
-  const answer = await pending;
-  assertFrom(answer, "small");
-  assert.equal(answer.complete, false, answer.text);
-  assert.ok(!answer.text.includes("[DONE]"));
-});
+  rig.service?.signal(signal);
+  return await pending;
+}
+
+async function isAskedAgain(): Promise<boolean> {
+  return (await ask({ stream: true })).headers["x-llm-breaker-backend"] === "small";
+}
+
+for (const [what, signal] of [
+  ["hangs", "SIGSTOP"],
+  ["dies", "SIGKILL"],
+] as const) {
+  test(`a service that ${what} in the middle of a stream leaves it broken, never ended well`, async () => {
+    const answer = await streamLosingService(signal);
+    assertFrom(answer, "small");
+    assert.equal(answer.complete, false, answer.text);
+    assert.ok(!answer.text.includes("[DONE]"));
+    rig.service?.signal("SIGCONT");
+    if (signal === "SIGSTOP") await waitFor(isAskedAgain, 10_000, "the service taken for alive");
+  });
+}
