@@ -28,7 +28,7 @@ describe("a cluster with a single connection", () => {
       patch: (config) => {
         clusterOf(config, "gpu").circuit_breakers = {
           thresholds: [
-            { priority: "DEFAULT", max_connections: 1, max_pending_requests: 100, max_retries: 1000 },
+            { priority: "HIGH", max_connections: 1, max_pending_requests: 100, max_retries: 1000 },
           ],
         };
       },
