@@ -16,7 +16,7 @@ before(async () => {
     },
     patch: (config) => {
       clusterOf(config, "gpu").circuit_breakers = {
-        thresholds: [{ priority: "DEFAULT", max_requests: 1, max_connections: 100, max_retries: 1000 }],
+        thresholds: [{ priority: "HIGH", max_requests: 1, max_connections: 100, max_retries: 1000 }],
       };
       const permission = { header: { name: "x-refuse-me", present_match: true } };
       const rules = {
