@@ -29,7 +29,7 @@ export const tokensSettings = z
       .describe("Families that are loaded before the ports open; `[defaultFamily]` when absent."),
     maxVocabularies: count(1, 32)
       .default(3)
-      .describe("So many vocabularies stay in memory, 65 to 350 MB each; the least recently used one goes."),
+      .describe("So many vocabularies stay in memory, 90 to 500 MB each; the least recently used one goes."),
     imageTokens: count(0)
       .default(765)
       .describe("Flat cost of a picture: a 1024 × 1024 one in high detail by OpenAI's rule. Tokens."),

@@ -23,7 +23,7 @@ interface Failure {
 type StartThread = (file: string, onExit: () => void) => VocabularyThread;
 
 /**
- * The vocabularies that are in memory, 65 to 350 MB each, one thread for each; made once per process, so that a new
+ * The vocabularies that are in memory, 90 to 500 MB each, one thread for each; made once per process, so that a new
  * configuration finds them loaded. One is loaded when it is first asked for; the least recently used one goes when
  * there are more than `maxVocabularies`.
  */
