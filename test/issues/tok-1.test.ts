@@ -6,7 +6,7 @@ import { send } from "../support/client.js";
 import { assertServiceWell, assertUnchanged, factsOf, startCounted } from "./support/counted.js";
 
 const MARKS = ["<|endoftext|>", "<|im_start|>system", "<|fim_prefix|>", "<|eot_id|>"];
-const MODELS = ["qwen3-32b", "gpt-4o-mini", "llama-3.1-8b-instruct"];
+const MODELS = ["qwen3-32b", "gpt-4.1", "llama-3.1-8b-instruct"];
 const SENTENCE = (mark: string) =>
   `Tell me what ${mark} means, and why a tokenizer may choke on it when a user types it.`;
 
