@@ -60,22 +60,21 @@ function patch(config: ShippedConfig, mutePort: number): void {
       endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
     });
     config.static_resources.clusters.push(service);
-    const filter = rewriterOf(config, service.name);
-    protocolOf(clusterOf(config, name)).http_filters.splice(1, 1, filter);
+    protocolOf(clusterOf(config, name)).http_filters.splice(1, 0, rewriterOf(service.name));
   }
 }
 
-function rewriterOf(config: ShippedConfig, cluster: string): Filter {
-  const shipped = protocolOf(clusterOf(config, "public")).http_filters.find(
-    ({ name }) => name === "llm.breaker.rewrite",
-  );
-  const filter = structuredClone(shipped as Filter);
-  Object.assign(filter.typed_config as object, {
-    grpc_service: { envoy_grpc: { cluster_name: cluster } },
-    failure_mode_allow: false,
-    message_timeout: "0.3s",
-  });
-  return filter;
+function rewriterOf(cluster: string): Filter {
+  return {
+    name: "llm.breaker.rewrite",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
+      grpc_service: { envoy_grpc: { cluster_name: cluster } },
+      processing_mode: { request_body_mode: "BUFFERED", response_header_mode: "SKIP" },
+      failure_mode_allow: false,
+      message_timeout: "0.3s",
+    },
+  };
 }
 
 for (const [alias, what] of [
