@@ -41,6 +41,7 @@ export async function askLimits(
     className: classOf(attributes),
     promptTokens: facts.promptTokens,
     outputTokens: outputTokensOf(facts),
+    answers: facts.output.kind === "odd" ? 1 : facts.output.answers,
   });
   if (!admission.allowed) return { refusal: limitReply(admission) };
   if (isOver()) parts.limiter.cancel(admission.reservation);

@@ -101,7 +101,7 @@ export class CallerLimiter implements Limiter {
   private pointsOf(kind: LimitReason, request: LimitRequest): number {
     if (kind !== "tokens") return 1;
     const prompt = request.promptTokens ?? this.settings.defaultPromptTokens;
-    return prompt + (request.outputTokens ?? this.settings.defaultOutputTokens);
+    return prompt + (request.outputTokens ?? this.settings.defaultOutputTokens * request.answers);
   }
 
   private giveAllBack(reservation: Reservation): void {

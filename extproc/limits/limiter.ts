@@ -8,6 +8,8 @@ export interface LimitRequest {
   readonly promptTokens: number | undefined;
   /** All answers together; undefined when the caller set no limit. */
   readonly outputTokens: number | undefined;
+  /** How many answers are asked for: an open length counts as often. */
+  readonly answers: number;
 }
 
 /** `x-ratelimit-*`, by lower-case name. */

@@ -120,7 +120,7 @@ test("asks the limits also for what it can't read, and names no caller that is n
   const { asked, limits } = limiterOf(ALLOWED);
   await count("not json", { parts: { limits }, attributes: [LIMITED] });
   assert.deepEqual(asked, [
-    { caller: undefined, className: "default", promptTokens: undefined, outputTokens: undefined },
+    { caller: undefined, className: "default", promptTokens: undefined, outputTokens: undefined, answers: 1 },
   ]);
 });
 

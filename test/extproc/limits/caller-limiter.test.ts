@@ -148,6 +148,11 @@ test("sizes that nobody knows are reserved as configured", async () => {
   const unknown = { promptTokens: undefined, outputTokens: undefined };
   const { headers } = await admitted(limiter, request(0, unknown));
   assert.equal(headers["x-ratelimit-remaining-tokens"], "500");
+  // Each of several open answers counts.
+  assert.equal(
+    (await refused(limiter, request(0, { ...unknown, promptTokens: 0, answers: 3 }))).reason,
+    "tokens",
+  );
 });
 
 test("no limit configured is none", async () => {
