@@ -26,7 +26,8 @@ export function limiterOf(
 /** A request of `tokens`, half of them asked for. */
 export function request(tokens: number, given: Partial<LimitRequest> = {}): LimitRequest {
   const promptTokens = Math.floor(tokens / 2);
-  return { caller: "ada", className: "", promptTokens, outputTokens: tokens - promptTokens, ...given };
+  const sizes = { promptTokens, outputTokens: tokens - promptTokens, answers: 1 };
+  return { caller: "ada", className: "", ...sizes, ...given };
 }
 
 export async function admitted(
