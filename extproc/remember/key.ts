@@ -23,7 +23,10 @@ export function keyOf(caller: string, path: string, body: JsonRecord): string | 
 
 /** Without a prototype: a key may be `__proto__`. */
 function sorted(record: JsonRecord): JsonRecord {
+  const names = Object.keys(record);
+  // Hostile bodies have a million of these.
+  if (names.length < 2) return record;
   const copy: Record<string, unknown> = Object.create(null);
-  for (const name of Object.keys(record).sort()) copy[name] = record[name];
+  for (const name of names.sort()) copy[name] = record[name];
   return copy;
 }

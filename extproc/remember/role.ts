@@ -9,8 +9,6 @@ import { Collector } from "./collector.js";
 import { readAnswer } from "./read-answer.js";
 
 const OK = 200;
-/** More than JSON ever shrinks by. */
-const MAX_INFLATION = 100;
 const MORE: Answer = { more: true };
 const ENOUGH: Answer = { more: false };
 
@@ -47,7 +45,7 @@ class RememberJob implements Job {
     private readonly exchange: Exchange,
     private readonly dialect: Dialect,
     private readonly cache: AnswerCache,
-    maxBytes: number,
+    private readonly maxBytes: number,
   ) {
     this.request = new Collector(maxBytes);
     this.answer = new Collector(maxBytes);
@@ -93,7 +91,7 @@ class RememberJob implements Job {
     const bytes = this.answer.whole();
     if (request === undefined || bytes === undefined) return;
     const coding = this.exchange.headers.get("content-encoding");
-    const decoded = await decodeBody(request, coding, request.length * MAX_INFLATION);
+    const decoded = await decodeBody(request, coding, this.maxBytes);
     const body = decoded.kind === "plain" ? parseObject(decoded.bytes) : undefined;
     const answer = body && readAnswer(this.dialect, this.isStream, bytes);
     if (body && answer) this.cache.remember(this.exchange, body, answer);

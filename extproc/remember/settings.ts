@@ -10,7 +10,7 @@ export const cacheSettings = z
       ),
     maxAnswerBytes: count(1024)
       .default(1_048_576)
-      .describe("A longer request or answer is not remembered. Bytes."),
+      .describe("A longer request, decompressed, or answer is not remembered. Bytes."),
     maxAge: duration.prefault("10m").describe("An older answer is forgotten."),
   })
   .prefault({})
