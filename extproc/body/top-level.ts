@@ -33,9 +33,9 @@ const CLOSE_BRACKET = 0x5d;
  * Finds the members of the outermost object without parsing what is inside their values. One pass, O(n), no
  * recursion, strings are skipped natively; so the bytes of a value that we don't touch are never interpreted
  * (integers beyond 2^53, escapes, invalid nested JSON). Duplicate keys are all listed, in order.
- * Undefined when the bytes are no single JSON object.
+ * Undefined when the bytes are no single JSON object, or one of more than `maxMembers`.
  */
-export function scanTopLevel(bytes: Buffer): TopLevel | undefined {
+export function scanTopLevel(bytes: Buffer, maxMembers = Number.POSITIVE_INFINITY): TopLevel | undefined {
   let at = skipBlanks(bytes, 0);
   if (bytes[at] !== OPEN_BRACE) return undefined;
   at = skipBlanks(bytes, at + 1);
@@ -50,7 +50,7 @@ export function scanTopLevel(bytes: Buffer): TopLevel | undefined {
       if (bytes[at] !== COLON) return undefined;
       const valueStart = skipBlanks(bytes, at + 1);
       const valueEnd = endOfValue(bytes, valueStart);
-      if (valueEnd === -1) return undefined;
+      if (valueEnd === -1 || members.length === maxMembers) return undefined;
       members.push({ key, keyStart, keyEnd, valueStart, valueEnd });
       at = skipBlanks(bytes, valueEnd);
       if (bytes[at] === CLOSE_BRACE) break;

@@ -8,6 +8,8 @@ import { includeUsage } from "./usage-option.js";
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 const QUOTE = 0x22;
+/** No request has a hundred; three million, which 16 MiB can hold, would take the event loop two seconds. */
+const MAX_MEMBERS = 4096;
 
 /**
  * `body` as its backend wants it: only the bytes of what the rules name are others. The very same buffer when nothing
@@ -16,7 +18,7 @@ const QUOTE = 0x22;
 export function rewriteBody(body: Buffer, rules: RewriteRules, path: string): Buffer | undefined {
   const start = lengthOfMark(body);
   const json = body.subarray(start);
-  const top = scanTopLevel(json);
+  const top = scanTopLevel(json, MAX_MEMBERS);
   if (top === undefined) return undefined;
   const edits = planEdits(new BodyPlan(json, top), rules, path);
   if (edits.length === 0) return body;
@@ -38,25 +40,29 @@ function planEdits(plan: BodyPlan, rules: RewriteRules, path: string): Edit[] {
 }
 
 /**
- * Only a string is replaced: a body without a model is not ours to complete. Every duplicate is, since servers differ
- * in which one they take.
+ * Only a string is replaced: a body without a model is not ours to complete. Every duplicate is, in letters of any case,
+ * since servers differ in which one they take: those written in Go read `Model` too.
  */
 function nameModel(plan: BodyPlan, rules: RewriteRules): void {
   if (rules.model === undefined) return;
   const bytes = Buffer.from(JSON.stringify(rules.model));
-  for (const planned of plan.named("model")) {
+  for (const planned of plan.spelled("model")) {
     const value = plan.valueOf(planned);
     if (value[0] === QUOTE && !value.equals(bytes)) planned.newValue = bytes;
   }
 }
 
-/** The model's name as its sender gave it. */
+/** Longer than any model's name, and what the gate takes for one. It stands in each event of an answer. UTF-8 bytes. */
+const MAX_NAME_BYTES = 128;
+
+/** The model's name as its sender gave it; undefined for one that is longer than names are. */
 export function modelOf(body: Buffer): string | undefined {
   const json = body.subarray(lengthOfMark(body));
   const member = scanTopLevel(json)?.members.findLast(({ key }) => key === "model");
   if (member === undefined || json[member.valueStart] !== QUOTE) return undefined;
   try {
-    return JSON.parse(json.toString("utf8", member.valueStart, member.valueEnd)) as string;
+    const name = JSON.parse(json.toString("utf8", member.valueStart, member.valueEnd)) as string;
+    return Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : undefined;
   } catch {
     return undefined;
   }

@@ -28,6 +28,12 @@ const WITH_ANSWER: ProcessingMode = {
   response_trailer_mode: "SKIP",
 };
 
+/**
+ * An answer in one piece that is longer goes on as it is. Envoy dies (SIGSEGV in a watermark's callback) of bytes that come
+ * from us after its backend has ended and fill the caller's buffer, the listener's limit: an answer must fit below it.
+ */
+const MAX_MAPPED_BYTES = 1_048_576;
+
 type EditorFactory = (status: number, headers: RequestHeaders) => AnswerEditor | undefined;
 
 /** One attempt: its body as the backend wants it, and the answer as the caller expects it. */
@@ -110,5 +116,7 @@ export class RewriteJob implements Job {
 function modelEditor(model: string, headers: RequestHeaders): AnswerEditor | undefined {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type === "text/event-stream") return new ModelEditor(model, true);
-  return type === "application/json" ? new ModelEditor(model, false) : undefined;
+  if (type !== "application/json" || Number(headers.get("content-length")) > MAX_MAPPED_BYTES)
+    return undefined;
+  return new ModelEditor(model, false);
 }

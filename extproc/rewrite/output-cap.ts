@@ -9,6 +9,9 @@ const CAP_KEYS: readonly string[] = [CHAT, REASONING, RESPONSES];
 /** OpenAI's reasoning models refuse `max_tokens` (error `unsupported_parameter`). */
 const NEEDS_COMPLETION_CAP = /^(?:o\d|gpt-5)/;
 
+/** Of a number's spelling, what is looked at. */
+const MAX_NUMBER_BYTES = 64;
+
 type Ask = "absent" | "null" | "within" | "above" | "other";
 
 /** Lowers what is asked above the cap, and adds the cap where nothing is asked. All duplicates of a key are lowered. */
@@ -58,12 +61,32 @@ function isNull(plan: BodyPlan, planned: PlannedMember): boolean {
   return planned.newValue === undefined && plan.valueOf(planned).equals(Buffer.from("null"));
 }
 
-/** A number in quotes counts too: vLLM's request model takes "4096" for 4096. Below zero is llama.cpp's "no limit". */
+/** Below zero is llama.cpp's "no limit". */
 function readAsk(plan: BodyPlan, planned: PlannedMember | undefined, cap: number): Ask {
   if (planned === undefined) return "absent";
-  const text = plan.valueOf(planned).toString("utf8", 0, 64);
+  const bytes = plan.valueOf(planned);
+  const text = bytes.toString("utf8", 0, MAX_NUMBER_BYTES);
   if (text === "null") return "null";
-  const value = Number(text.replace(/^"(.+)"$/, "$1"));
+  const value = text.startsWith('"') ? quotedNumber(bytes) : Number(text);
   if (Number.isNaN(value)) return "other";
   return value < 0 || value > cap ? "above" : "within";
+}
+
+/**
+ * vLLM's request model takes "4096" for 4096, and "4_096", " 4096" or "\u0034096" as well. A text with digits that can't be
+ * read here may be read there: then it is as much as can be. NaN without digits.
+ */
+function quotedNumber(bytes: Buffer): number {
+  if (bytes.length > MAX_NUMBER_BYTES) return Number.POSITIVE_INFINITY;
+  const text = textOf(bytes).replaceAll("_", "");
+  const value = Number(text);
+  return Number.isNaN(value) && /\p{Nd}/u.test(text) ? Number.POSITIVE_INFINITY : value;
+}
+
+function textOf(quoted: Buffer): string {
+  try {
+    return String(JSON.parse(quoted.toString("utf8")));
+  } catch {
+    return "";
+  }
 }

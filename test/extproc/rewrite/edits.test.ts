@@ -42,6 +42,44 @@ test("lowers a cap that is larger and leaves one that fits", () => {
   }
 });
 
+test("lowers a cap however its digits are spelt in quotes", () => {
+  const blanks = " ".repeat(80);
+  for (const spelt of [
+    "9999\\u0030",
+    "1_000_000",
+    " 4096 ",
+    "4096\\n",
+    "٤٠٩٦",
+    `${blanks}4096`,
+    "9".repeat(70),
+    "+4096",
+  ]) {
+    assert.equal(
+      rewrite(`{"max_tokens":"${spelt}"}`, { maxOutputTokens: "1024" }),
+      '{"max_tokens":1024}',
+      spelt,
+    );
+  }
+  for (const kept of ["16", "1_000", " 16"]) {
+    const body = `{"max_tokens":"${kept}"}`;
+    assert.equal(rewrite(body, { maxOutputTokens: "1024" }), body);
+  }
+});
+
+test("changes a model's name whatever letter case its key has, as servers read it", () => {
+  assert.equal(
+    rewrite('{"model":"a","Model":"b","MODEL":1}', { model: "m" }),
+    '{"model":"m","Model":"m","MODEL":1}',
+  );
+});
+
+test("takes a body of a hostile number of members for none", () => {
+  const members = (count: number) => `{${Array.from({ length: count }, () => '"":0').join(",")}}`;
+  assert.equal(rewrite(members(4096), { model: "m" }), members(4096));
+  const { usual } = readRules(new Map([["model", "m"]]));
+  assert.ok(rewriteBody(Buffer.from(members(3_000_000)), usual, "/v1/chat/completions") === undefined);
+});
+
 test("reads null as no limit unless the other name sets one", () => {
   const rules = { maxOutputTokens: "9" };
   assert.equal(rewrite('{"max_tokens":null}', rules), '{"max_tokens":9}');
@@ -204,6 +242,12 @@ test("keeps a byte order mark and bytes that are no UTF-8", () => {
 });
 
 test("reads the model's name as its sender gave it", () => {
+  assert.equal(modelOf(Buffer.from(`{"model":"${"é".repeat(64)}"}`)), "é".repeat(64));
+  assert.equal(
+    modelOf(Buffer.from(`{"model":"${"é".repeat(65)}"}`)),
+    undefined,
+    "no model's name is as long",
+  );
   assert.equal(modelOf(Buffer.from('\ufeff{"model":"a","mod\\u0065l":"b\\u00e9"}')), "bé");
   for (const none of ["", "[]", "{}", '{"model":7}', '{"model":"\\x"}']) {
     assert.equal(modelOf(Buffer.from(none)), undefined, none);

@@ -135,3 +135,21 @@ test("passes an answer that it can't read, unmarked", async () => {
   const zipped = { "content-type": "application/json", "content-encoding": "gzip" };
   assert.deepEqual(await answerOf(zipped, ['{"model":"m"}']), passed);
 });
+
+test("a name that is longer than names are is put into no answer", async () => {
+  const job = begin({ model: "m", answerModel: "caller" });
+  job.onRequestHeaders(false);
+  const body = Buffer.from(`{"model":"${"x".repeat(100_000)}"}`);
+  assert.equal(changesOf(await job.onRequestBody(body, true)).more, false);
+});
+
+test("an answer in one piece that is longer than a MiB passes unmapped", async () => {
+  const adapted = { "x-llm-breaker-adapted": "1" };
+  for (const [length, set] of [
+    ["1048576", adapted],
+    ["1048577", {}],
+  ] as const) {
+    const headers = { "content-type": "application/json", "content-length": length };
+    assert.deepEqual((await answerOf(headers, ['{"model":"m"}'])).set, set);
+  }
+});
