@@ -47,6 +47,11 @@ export class PieceCounter {
   private learn(piece: string, tokens: number): void {
     if (piece.length > MAX_PIECE_LENGTH) return;
     if (this.known.size >= MAX_KNOWN) this.known.clear();
-    this.known.set(piece, tokens);
+    this.known.set(copyOf(piece), tokens);
   }
+}
+
+/** A piece is a slice to V8, and a slice keeps the whole text that it was cut from. */
+function copyOf(piece: string): string {
+  return Buffer.from(piece, "utf16le").toString("utf16le");
 }

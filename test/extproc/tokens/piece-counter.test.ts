@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { PieceCounter } from "../../../extproc/tokens/piece-counter.js";
 
 /** Every character is a token, every blank ends a piece. */
@@ -51,4 +53,23 @@ test("keeps counting when it knows too many words", async () => {
     const text = Array.from({ length: 60 }, (_, index) => `${round}-${index}`).join(" ");
     assert.equal(await counter.count([text]), text.length);
   }
+});
+
+test("remembers words and not the texts they came from", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const lengths = async (texts: readonly string[]) => texts.map((text) => text.length);
+  const counter = new PieceCounter(lengths, (text) => text.match(/\S+|\s/g) ?? []);
+  const bytesHeld = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = bytesHeld();
+  for (let round = 0; round < 1000; round++) {
+    const text = Buffer.from(`${"fill ".repeat(4000)}a-word-of-its-own-${round}`).toString("latin1");
+    assert.equal(await counter.count([text]), text.length);
+  }
+  const heldMiB = (bytesHeld() - before) / 1_048_576;
+  assert.ok(heldMiB < 5, `1000 texts of 20 kB leave ${heldMiB.toFixed(1)} MiB`);
+  assert.equal(await counter.count(["a-word-of-its-own-7"]), 19);
 });
