@@ -7,14 +7,14 @@ export function serveJobs<Ask, Reply>(
   transferOf: (reply: Reply) => TransferListItem[] = () => [],
 ): void {
   parentPort?.on("message", async (ask: Ask) => {
-    const answer: JobAnswer<Reply> = {};
-    let transfer: TransferListItem[] = [];
+    const tell = (answer: JobAnswer<Reply>, transfer: TransferListItem[]) =>
+      parentPort?.postMessage(answer, transfer);
     try {
-      answer.reply = await handle(ask);
-      transfer = transferOf(answer.reply);
+      const reply = await handle(ask);
+      tell({ reply }, transferOf(reply));
     } catch {
-      // No reply is the answer: the caller knows what to do without one.
+      // No reply is the answer, also for one that is nested too deep to be sent: the caller knows what to do.
+      tell({}, []);
     }
-    parentPort?.postMessage(answer, transfer);
   });
 }

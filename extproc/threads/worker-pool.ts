@@ -84,12 +84,15 @@ export class WorkerPool<Ask, Reply> {
       worker: new Worker(script, { resourceLimits, execArgv: [] }),
       job: undefined,
     };
-    thread.worker.on("message", (answer: JobAnswer<Reply>) => {
+    const onAnswer = (reply: Reply | undefined) => {
       const { job } = thread;
       thread.job = undefined;
-      if (job) finish(job, answer.reply);
+      if (job) finish(job, reply);
       this.assign();
-    });
+    };
+    thread.worker.on("message", (answer: JobAnswer<Reply>) => onAnswer(answer.reply));
+    // Nested deeper than this thread's stack can unpack, which is smaller than the worker's.
+    thread.worker.on("messageerror", () => onAnswer(undefined));
     // An error is followed by the exit.
     thread.worker.on("error", () => {});
     thread.worker.on("exit", () => {

@@ -39,6 +39,19 @@ test("gives no answer for a job that throws, and goes on with the same worker", 
   assert.equal(await pool.run({ kind: "thread" }), before);
 });
 
+test("gives no answer at once for one that is nested too deep to be sent or to be read", async () => {
+  const pool = poolOf();
+  const thread = await pool.run({ kind: "thread" });
+  const unanswered: number[] = [];
+  for (let depth = 1000; depth < 120_000; depth = Math.ceil(depth * 1.2)) {
+    const startedAt = performance.now();
+    if ((await pool.run({ kind: "nest", depth })) === undefined) unanswered.push(depth);
+    assert.ok(performance.now() - startedAt < 1000, `${depth}`);
+  }
+  assert.ok(unanswered.length > 3);
+  assert.equal(await pool.run({ kind: "thread" }), thread);
+});
+
 test("replaces a worker that exits, runs out of memory or is stuck", async () => {
   const pool = poolOf({ timeLimitMs: 3000 });
   for (const kind of ["exit", "grow", "stuck"] as const) {
