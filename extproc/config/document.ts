@@ -1,6 +1,7 @@
 import type { Node, Document as YamlDocument } from "yaml";
 import {
   type Alias,
+  CST,
   isAlias,
   isMap,
   isScalar,
@@ -15,6 +16,8 @@ import type { Position, Problem } from "./errors.js";
 
 /** A few names may share a list; more is a bomb. */
 const MAX_ALIASES = 100;
+/** Each costs a walk through the document. */
+const MAX_ALIASES_WRITTEN = 1000;
 
 /**
  * Collections in collections. The library composes them by recursion, and a stack that overflows while V8 compiles a
@@ -37,7 +40,8 @@ export function readDocument(text: string): SettingsDocument | { readonly proble
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  if (isDeeperThan(MAX_DEPTH, text)) return { problems: [syntaxProblem("it is nested too deeply")] };
+  const excess = findExcess(text);
+  if (excess !== undefined) return { problems: [syntaxProblem(excess)] };
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
     const problems: Problem[] = [...document.errors, ...document.warnings].map(({ code, message, pos }) =>
@@ -58,13 +62,19 @@ export function readDocument(text: string): SettingsDocument | { readonly proble
   }
 }
 
-function isDeeperThan(limit: number, text: string): boolean {
+/** What there is too much of to compose the document. */
+function findExcess(text: string): string | undefined {
   const parser = new Parser();
+  let aliases = 0;
+  let previous = "";
   for (const lexeme of new Lexer().lex(text)) {
     for (const _ of parser.next(lexeme));
-    if (parser.stack.length > limit) return true;
+    if (parser.stack.length > MAX_DEPTH) return "it is nested too deeply";
+    if (lexeme.startsWith("*") && previous !== CST.SCALAR) aliases++;
+    if (aliases > MAX_ALIASES_WRITTEN) return "it has too many aliases";
+    previous = lexeme;
   }
-  return false;
+  return undefined;
 }
 
 function syntaxProblem(reason: string, position?: Position): Problem {

@@ -16,7 +16,7 @@ export interface Problem {
 }
 
 /** A longer list helps nobody, and it is one line of the log. */
-const MAX_PROBLEMS = 50;
+export const MAX_PROBLEMS = 50;
 
 /** The one kind of error for a configuration that can't be used; the message is one line that names every bad field. */
 export class ConfigError extends Error {

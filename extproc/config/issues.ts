@@ -64,6 +64,7 @@ function show(value: unknown): string {
   } catch {
     return "a value that holds itself";
   }
-  text = text.replaceAll(/(?:[^"\\@]|\\.)*@/g, "***@");
+  // Each run matches to its end, whatever comes there: one that may fail is tried again from each of its characters.
+  text = text.replaceAll(/(?:[^"\\@]|\\.)*(@|"|$)/g, (run, end) => (end === "@" ? "***@" : run));
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

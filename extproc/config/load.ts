@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { readDocument, type SettingsDocument } from "./document.js";
-import { ConfigError } from "./errors.js";
+import { ConfigError, MAX_PROBLEMS } from "./errors.js";
 import { describeIssue } from "./issues.js";
 import { readText } from "./text.js";
 
@@ -53,10 +53,12 @@ export class SettingsFile<Schema extends z.ZodType> {
   }
 
   private locate({ problems, cause }: ConfigError, document: SettingsDocument): ConfigError {
-    const located = problems.map((problem) => ({
-      ...problem,
-      position: document.positionOf(problem.path, problem.isKey === true),
-    }));
+    // The others are only counted, and to find a place takes a walk.
+    const located = problems.map((problem, index) =>
+      index < MAX_PROBLEMS
+        ? { ...problem, position: document.positionOf(problem.path, problem.isKey === true) }
+        : problem,
+    );
     return new ConfigError(located, this.path, { cause });
   }
 }

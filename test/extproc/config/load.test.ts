@@ -148,6 +148,24 @@ test("refuses bombs and circles in words", () => {
   }
 });
 
+test("refuses in no time what is as large as a file may be", () => {
+  const texts = {
+    "a long value": `level: "${"a".repeat(260_000)}"`,
+    "a long value of backslashes": `level: '${"\\".repeat(260_000)}'`,
+    "many aliases": `level: &a [1]\nfiles: [${"*a,".repeat(80_000)}]`,
+    "many anchors": Array.from({ length: 20_000 }, (_, index) => `k${index}: &x [*x]`).join("\n"),
+    "many unknown names": Array.from({ length: 5000 }, (_, index) => `k${index}: 1`).join("\n"),
+  };
+  for (const [name, yaml] of Object.entries(texts)) {
+    const startedAt = performance.now();
+    assert.ok(problemsOf(yaml).length > 0, name);
+    const tookMs = performance.now() - startedAt;
+    assert.ok(tookMs < 3000, `${name} takes ${Math.round(tookMs)} ms`);
+  }
+  const stars = `level: "*"\nfiles: # ${"*a ".repeat(2000)}\n${"  - {models: '*a', path: x}\n".repeat(3)}`;
+  assert.ok(!problemsOf(stars).join().includes("aliases"));
+});
+
 test("reads an empty file, comments alone and a byte order mark", () => {
   for (const yaml of ["", "\n", "# nothing\n", "---\n", "\uFEFF", "{}"]) {
     assert.equal(load(yaml).wait, 1000, JSON.stringify(yaml));
