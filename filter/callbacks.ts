@@ -113,7 +113,9 @@ export function proxy_on_request_trailers(id: u32, _count: u32): Action {
 
 export function proxy_on_response_headers(id: u32, _count: u32, isEnd: u32): Action {
   const at = findSlot(id);
-  if (at === 0 || changetype<Slot>(at).kind !== Position.METER) return Action.CONTINUE;
+  const kind = at !== 0 ? changetype<Slot>(at).kind : <u32>Position.UNKNOWN;
+  if (kind === Position.GUARD) guard.onResponseHeaders();
+  if (kind !== Position.METER) return Action.CONTINUE;
   const top = mark();
   const action = meter.onResponseHeaders(changetype<MeterSlot>(at), isEnd !== 0);
   release(top);

@@ -9,6 +9,8 @@ import { HeaderMap, Pairs, readHeader, removeHeader, removeHeaderAt, setHeader }
 import { writeFilterState } from "./host/properties";
 import { Action } from "./host/stream";
 import { Text } from "./host/text";
+import * as cluster from "./meter/cluster";
+import { readCluster } from "./meter/cluster";
 import * as names from "./names";
 import { replyNotRewritten } from "./reply";
 import { loadRequest, REQUEST_SIZE, RequestRecord } from "./request-record";
@@ -27,13 +29,19 @@ export class GuardSlot extends Slot {
 
 export const guardSlots: SlotPool = new SlotPool((<i32>offsetof<GuardSlot>() + 15) & ~15);
 
-/** O(1) for a request with the service's mark, or without a body. */
+/**
+ * O(1) for a request with the service's mark, or without a body. A backend that speaks another dialect gets only what was
+ * translated to it: anything else would ask, or delete, who knows what of it with the operator's key.
+ */
 export function onRequestHeaders(slot: GuardSlot, isEnd: bool): Action {
   if (readHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN)) {
     removeHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN);
     return Action.CONTINUE;
   }
-  if (isEnd) return Action.CONTINUE;
+  if (isEnd) {
+    readCluster();
+    if (!cluster.isTranslated) return Action.CONTINUE;
+  }
   if (!divert()) {
     // A probe, or a request that no gate has seen: nobody would try it elsewhere.
     replyNotRewritten();
@@ -41,6 +49,11 @@ export function onRequestHeaders(slot: GuardSlot, isEnd: bool): Action {
   }
   slot.isDiverted = true;
   return Action.CONTINUE;
+}
+
+/** That an answer was translated is the service's to say, and never the backend's. */
+export function onResponseHeaders(): void {
+  removeHeader(HeaderMap.RESPONSE, names.HEADER_ADAPTED);
 }
 
 /** A body that can't be dropped is kept here until the attempt's time is over. */

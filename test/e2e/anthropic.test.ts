@@ -196,6 +196,30 @@ test("what is no chat completion is not sent there", async () => {
   assert.ok(rig.small.arrivals.every((arrival) => !arrival.body.includes("SECRET")));
 });
 
+test("a request without a body is not sent there either, whatever it asks for with the tier's key", async () => {
+  for (const [method, path] of [
+    ["GET", "/v1/files"],
+    ["DELETE", "/v1/files/file-1"],
+    ["POST", "/v1/messages/batches/b/cancel"],
+    ["GET", "/v1/chat/completions"],
+  ] as const) {
+    const answer = await send(`${rig.url}${path}`, { method });
+    assertFrom(answer, "public");
+    assert.equal(answer.headers["x-llm-breaker-tried"], "gpu=500, small=unrewritten");
+  }
+  assert.deepEqual(
+    new Set(rig.small.arrivals.map(({ path }) => path)),
+    new Set(["/llm-breaker-not-rewritten"]),
+  );
+});
+
+test("a backend can't say that its answer was translated", async () => {
+  const own = JSON.stringify({ type: "message", content: [{ type: "text", text: "UNTRANSLATED" }] });
+  const headers = { "content-type": "text/plain", "x-llm-breaker-adapted": "1" };
+  rig.small.mode = { kind: "status", status: 200, body: own, headers };
+  assertFrom(await ask(), "public");
+});
+
 test("an answer that is none of Messages is the next tier's turn", async () => {
   rig.small.mode = { kind: "status", status: 200, headers: { "content-type": "text/html" }, body: "<html>" };
   assertFrom(await ask(), "public");
