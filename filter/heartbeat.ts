@@ -82,7 +82,7 @@ export function beat(policy: Policy, now: u64): void {
   const cluster = policy.serviceCluster;
   if (!cluster || now < nextBeatMs || !isLeader(now)) return;
   nextBeatMs = now + PERIOD_MS;
-  tellOfService(isServiceUp(policy));
+  tellOfService(policy, isServiceUp(policy));
   startPairs();
   putText(METHOD, GET);
   putText(PATH, HEALTH_PATH);
@@ -92,14 +92,16 @@ export function beat(policy: Policy, now: u64): void {
 }
 
 /** Only the leader tells, so that it is told once. */
-function tellOfService(isUp: bool): void {
+function tellOfService(policy: Policy, isUp: bool): void {
   if (isUp === wasUp) return;
   wasUp = isUp;
+  const cluster = policy.serviceCluster;
+  const service = "llm.breaker: the service" + (cluster ? " (cluster " + cluster.toString() + ")" : "");
   log(
     Level.WARN,
     isUp
-      ? "llm.breaker: the service answers again"
-      : "llm.breaker: the service is silent: tiers with rewritesBody are skipped, no request is a canary by count",
+      ? service + " answers again"
+      : service + " is silent: tiers with rewritesBody are skipped, no request is a canary by count",
   );
 }
 

@@ -15,6 +15,19 @@ const QUERY = Text.of("query");
 const DIALECT = Text.of("dialect");
 const DEGRADED = Text.of("degraded");
 const OWN = Text.of("own");
+/** What the service goes by. */
+const REWRITING: StaticArray<Text> = [
+  DIALECT,
+  Text.of("model"),
+  Text.of("maxOutputTokens"),
+  Text.of("outputTokensField"),
+  Text.of("remove"),
+  Text.of("rename"),
+  Text.of("includeUsage"),
+  Text.of("answerModel"),
+  Text.of("degradedMaxOutputTokens"),
+  Text.of("degradedRemove"),
+];
 
 const pairs: Pairs = new Pairs();
 
@@ -31,6 +44,9 @@ export let isRewritten: bool = false;
 export let isTranslated: bool = false;
 /** Some rewriting depends on how the backend fares. */
 export let isDegradable: bool = false;
+/** A key that nobody knows, or `credentials` with another value than `own`: most likely misspelt. */
+export let oddPtr: usize = 0;
+export let oddLength: i32 = 0;
 
 export function readCluster(): void {
   aliasLength = 0;
@@ -39,6 +55,7 @@ export function readCluster(): void {
   isRewritten = false;
   isTranslated = false;
   isDegradable = false;
+  oddLength = 0;
   path.clear();
   if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
     pairs.open(resultPtr(), resultSize());
@@ -69,10 +86,29 @@ function note(name: usize, length: i32): void {
   } else if (QUERY.equals(name, length)) {
     path.query = value;
     path.queryLength = valueLength;
-  } else if (CREDENTIALS.equals(name, length)) hasOwnCredentials = OWN.equals(value, valueLength);
-  else if (DEGRADED.isPrefixOf(name, length)) isDegradable = true;
+  } else if (CREDENTIALS.equals(name, length)) {
+    hasOwnCredentials = OWN.equals(value, valueLength);
+    if (!hasOwnCredentials) noteOdd(name, length);
+  } else noteRewriting(name, length);
+}
+
+function noteRewriting(name: usize, length: i32): void {
+  if (!isRewriting(name, length)) noteOdd(name, length);
+  if (DEGRADED.isPrefixOf(name, length)) isDegradable = true;
   else {
     isRewritten = true;
     if (DIALECT.equals(name, length)) isTranslated = true;
   }
+}
+
+function isRewriting(name: usize, length: i32): bool {
+  for (let i = 0; i < REWRITING.length; i++) {
+    if (unchecked(REWRITING[i]).equals(name, length)) return true;
+  }
+  return false;
+}
+
+function noteOdd(name: usize, length: i32): void {
+  oddPtr = name;
+  oddLength = length;
 }

@@ -42,6 +42,7 @@ export function startAttempt(slot: MeterSlot): bool {
   readCluster();
   slot.hasOwnCredentials = cluster.hasOwnCredentials;
   slot.isRewritten = cluster.isRewritten;
+  if (cluster.oddLength > 0) tellOddKey();
   if (names.STOP.equals(cluster.aliasPtr, cluster.aliasLength)) return false;
   const request = requestOf(slot);
   if (loadRequest(request)) {
@@ -132,6 +133,22 @@ function warnOnce(what: string, why: string): void {
       String.UTF8.decodeUnsafe(cluster.aliasPtr, cluster.aliasLength) +
       '" ' +
       why,
+  );
+}
+
+let hasToldOdd: bool = false;
+
+/** A misspelt key does nothing, and a caller's key may go where none should: told once a VM. */
+function tellOddKey(): void {
+  if (hasToldOdd) return;
+  hasToldOdd = true;
+  log(
+    Level.ERROR,
+    "llm.breaker: cluster metadata of backend " +
+      String.UTF8.decodeUnsafe(cluster.aliasPtr, cluster.aliasLength) +
+      ": " +
+      String.UTF8.decodeUnsafe(cluster.oddPtr, cluster.oddLength) +
+      " is unknown, or has a value that is; it does nothing. Check its spelling",
   );
 }
 

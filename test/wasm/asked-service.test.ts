@@ -99,6 +99,18 @@ describe("a chain with limits", () => {
     assert.deepEqual(clustersOf(worker.send({ body: short })), ["large"]);
   });
 
+  test("has the service's silence told with the name of its cluster", () => {
+    start({ limits: true });
+    for (let second = 0; second < 5; second++) {
+      worker.vm.tick(worker.gate);
+      world.clock.advance(1000);
+    }
+    const told = worker.vm.logs.filter(({ text }) =>
+      text.includes("the service (cluster service) is silent"),
+    );
+    assert.equal(told.length, 1);
+  });
+
   test("lets a canary keep the permit that it has by its estimated size", () => {
     const ramp = [{ percent: 100, maxConcurrent: 1, successes: 3 }];
     start({ limits: true }, {}, { canary: { size: "estimate" }, ramp, waitDurationInOpenState: "1s" });

@@ -91,6 +91,47 @@ describe("the path a cluster's metadata ask for", () => {
   });
 });
 
+describe("a key that nobody knows", () => {
+  const everyKey: Keys = {
+    credentials: "own",
+    host: "h",
+    path: "/p",
+    pathPrefix: "/p",
+    query: "",
+    model: "m",
+    maxOutputTokens: "1",
+    outputTokensField: "max_tokens",
+    remove: "a",
+    rename: "a=b",
+    includeUsage: "true",
+    answerModel: "caller",
+    dialect: "anthropic",
+    degradedMaxOutputTokens: "1",
+    degradedRemove: "a",
+  };
+  const told = () =>
+    worker.vm.logs.map(({ text }) => text).filter((line) => line.includes("cluster metadata of backend"));
+
+  test("is told of by its name, once", () => {
+    for (let request = 0; request < 3; request++) pathOf("/v1/x", { credential: "own" });
+    assert.equal(told().length, 1);
+    assert.match(String(told()[0]), /backend gpu: credential is unknown/);
+  });
+
+  test("is told of when it begins like one that is known, and so is another value of credentials", () => {
+    for (const odd of [{ degradedMaxTokens: "5" }, { credentials: "owned" }] as Keys[]) {
+      worker = new Worker(new World(), policyWith(neverOpens));
+      pathOf("/v1/x", odd);
+      assert.match(String(told()[0]), new RegExp(`backend gpu: ${Object.keys(odd)[0]} is unknown`));
+    }
+  });
+
+  test("is none of those in the documentation", () => {
+    pathOf("/v1/x", everyKey);
+    assert.deepEqual(told(), []);
+  });
+});
+
 describe("an answer of a backend of another dialect", () => {
   const translated = { backend: "gpu", dialect: "anthropic" };
 
