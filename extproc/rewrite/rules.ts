@@ -103,7 +103,7 @@ class Reader {
     const value = this.text(key);
     if (value === undefined || /^[1-9]\d{0,8}$/.test(value))
       return value === undefined ? value : Number(value);
-    return this.refuse(key, "must be a positive whole number");
+    return this.refuse(key, `must be a positive whole number, got ${JSON.stringify(value)}`);
   }
 
   oneOf<Word extends string>(key: string, words: readonly Word[]): Word | undefined {
@@ -111,7 +111,7 @@ class Reader {
     const word = words.find((candidate) => candidate === value);
     return value === undefined || word !== undefined
       ? word
-      : this.refuse(key, `must be ${words.join(" or ")}`);
+      : this.refuse(key, `must be ${words.join(" or ")}, got ${JSON.stringify(value)}`);
   }
 
   list(key: string): string[] {
@@ -123,11 +123,13 @@ class Reader {
     const names = entry.split("=").map((name) => name.trim());
     const [from, to] = names;
     if (names.length === 2 && from && to) return [[from, to]];
-    this.refuse(key, 'must be like "seed=random_seed, a=b"');
+    this.refuse(key, `must be like "seed=random_seed, a=b", got ${JSON.stringify(entry)}`);
     return [];
   }
 
   private refuse(key: string, rule: string): undefined {
-    this.problems.push(`cluster metadata ${key} ${rule}, ignored`);
+    const backend = this.text("backend");
+    const whose = backend === undefined ? "" : ` of backend ${backend}`;
+    this.problems.push(`cluster metadata${whose}: ${key} ${rule}, ignored`);
   }
 }

@@ -78,9 +78,11 @@ test("degraded rules come on top of the usual ones, and the smaller cap holds", 
 
 test("a value that can't be used is told of and passed over", () => {
   for (const cap of ["0", "-1", "1.5", "many", "99999999999"]) {
-    const { usual, problems } = read({ maxOutputTokens: cap });
+    const { usual, problems } = read({ backend: "small", maxOutputTokens: cap });
     assert.equal(usual.maxOutputTokens, undefined);
-    assert.deepEqual(problems, ["cluster metadata maxOutputTokens must be a positive whole number, ignored"]);
+    assert.deepEqual(problems, [
+      `cluster metadata of backend small: maxOutputTokens must be a positive whole number, got "${cap}", ignored`,
+    ]);
   }
   const { usual, problems } = read({
     outputTokensField: "max",
@@ -91,4 +93,8 @@ test("a value that can't be used is told of and passed over", () => {
   });
   assert.deepEqual(usual.rename, [["f", "g"]]);
   assert.equal(problems.length, 7);
+  assert.equal(
+    problems.find((problem) => problem.includes("dialect")),
+    'cluster metadata: dialect must be anthropic, got "gemini", ignored',
+  );
 });
