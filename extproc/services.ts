@@ -11,6 +11,7 @@ import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
 import type { Hold, Shelf } from "./shelf.js";
 import { QueueWatch } from "./signals/queue-watch.js";
+import { warnOnce } from "./telemetry/warn-once.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
 import { VocabularyStore } from "./tokens/store.js";
@@ -47,6 +48,7 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
       thing: new AnswerCache(cache, callers),
     }));
     const limiter = takeLimiter(config, hold, log);
+    const warn = warnOnce(log);
     const queues = hold.take("queues", config.signals, () => {
       const watch = new QueueWatch(config.signals, log);
       return { thing: watch, close: () => watch.close() };
@@ -58,10 +60,11 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
           "count",
           new CountRole({
             counter,
-            replier: new Replier(answers),
+            replier: new Replier(answers, warn),
             maxBodyBytes: config.maxBodyBytes,
             maxTextBytes: tokens.maxTextBytes,
             limits: limiter && { limiter, callers },
+            warn,
           }),
         ],
         ["rewrite", new RewriteRole(config.maxBodyBytes, log)],

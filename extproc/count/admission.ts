@@ -5,6 +5,7 @@ import type { Limiter } from "../limits/limiter.js";
 import type { ImmediateAnswer } from "../messages.js";
 import { limitReply } from "../reply/limit-reply.js";
 import type { Exchange } from "../role.js";
+import type { Warn } from "../telemetry/warn-once.js";
 import type { RequestFacts } from "./facts.js";
 import { outputTokensOf } from "./metadata.js";
 
@@ -23,21 +24,31 @@ export type LimitOutcome =
   /** Texts for the dynamic metadata: `reservation` and the headers `x-ratelimit-*`. */
   | { readonly texts: Readonly<Record<string, string>> };
 
+interface Circumstances {
+  /** Whether Envoy has stopped to wait for the answer, so that what was reserved would never be settled. */
+  readonly isOver: () => boolean;
+  /** Told of a set-up that limits nobody, or all as one. */
+  readonly warn: Warn;
+}
+
 const UNLIMITED: LimitOutcome = { texts: {} };
 
-/**
- * Asks the caller's limits; a chain without limits is not held to any. `isOver`: whether Envoy has stopped to wait for the
- * answer, so that what was reserved would never be settled.
- */
+/** Asks the caller's limits; a chain without limits is not held to any. */
 export async function askLimits(
   parts: LimitParts | undefined,
   { headers, attributes }: Exchange,
   facts: RequestFacts,
-  isOver: () => boolean,
+  { isOver, warn }: Circumstances,
 ): Promise<LimitOutcome> {
-  if (parts === undefined || !attributes.get(LIMITS_ATTRIBUTE)) return UNLIMITED;
+  if (!attributes.get(LIMITS_ATTRIBUTE)) return UNLIMITED;
+  if (parts === undefined) {
+    warn("a chain of the policy has limits, but this configuration has none: nobody is limited");
+    return UNLIMITED;
+  }
+  const caller = callerOf(headers, parts.callers);
+  if (caller === undefined) warn(namelessIn(parts.callers));
   const admission = await parts.limiter.admit({
-    caller: callerOf(headers, parts.callers),
+    caller,
     className: classOf(attributes),
     promptTokens: facts.promptTokens,
     outputTokens: outputTokensOf(facts),
@@ -46,6 +57,11 @@ export async function askLimits(
   if (!admission.allowed) return { refusal: limitReply(admission) };
   if (isOver()) parts.limiter.cancel(admission.reservation);
   return { texts: { ...admission.headers, reservation: admission.reservation } };
+}
+
+function namelessIn({ headers, anonymous }: CallerSettings): string {
+  const such = anonymous === "shared" ? "all such are one caller" : "such have no limits";
+  return `a request has none of callers.headers (${headers.join(", ")}): ${such}; forward_rules of llm.breaker.count must name these headers`;
 }
 
 function classOf(attributes: Attributes): string {

@@ -7,6 +7,7 @@ import type { Replier } from "../reply/replier.js";
 import { bodyTooLarge } from "../reply/too-large.js";
 import { pathOf } from "../request-headers.js";
 import type { Exchange, Job, Role } from "../role.js";
+import type { Warn } from "../telemetry/warn-once.js";
 import type { TokenCounter } from "../tokens/counter.js";
 import { askLimits, type LimitParts } from "./admission.js";
 import { readCanaryLimits } from "./canary-ask.js";
@@ -27,6 +28,7 @@ export interface CountParts {
   readonly maxTextBytes: number;
   /** Absent when callers have no limits. */
   readonly limits?: LimitParts | undefined;
+  readonly warn: Warn;
 }
 
 interface Asked {
@@ -90,7 +92,7 @@ export class CountRole implements Role {
   }
 
   private async conclude({ exchange, isOver }: Asked, facts: RequestFacts): Promise<Answer> {
-    const outcome = await askLimits(this.parts.limits, exchange, facts, isOver);
+    const outcome = await askLimits(this.parts.limits, exchange, facts, { isOver, warn: this.parts.warn });
     if ("refusal" in outcome) return { immediate: outcome.refusal };
     const canary = isCanary(facts, readCanaryLimits(exchange.attributes));
     return { dynamicMetadata: toDynamicMetadata(facts, canary, outcome.texts) };

@@ -22,6 +22,7 @@ const BYTES_PER_CHARACTER = 2;
 /** The last good answers of each caller to each of his requests, in bounded memory. Never one caller's to another. */
 export class AnswerCache implements Memory {
   private readonly entries: LRUCache<string, Entry> | undefined;
+  isUnused = true;
 
   /** @param now monotonic milliseconds */
   constructor(
@@ -50,7 +51,9 @@ export class AnswerCache implements Memory {
 
   remember(exchange: Exchange, body: JsonRecord, answer: CompleteAnswer): void {
     const key = this.keyOf(exchange, body);
-    if (key !== undefined) this.entries?.set(key, { answer, atMs: this.now() });
+    if (key === undefined) return;
+    this.isUnused = false;
+    this.entries?.set(key, { answer, atMs: this.now() });
   }
 
   recall(exchange: Exchange, body: JsonRecord): RememberedAnswer | undefined {

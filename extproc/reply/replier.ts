@@ -2,6 +2,7 @@ import type { JsonRecord } from "../body/json.js";
 import type { ImmediateAnswer } from "../messages.js";
 import { pathOf } from "../request-headers.js";
 import type { Exchange } from "../role.js";
+import type { Warn } from "../telemetry/warn-once.js";
 import { answerOfText, type CompleteAnswer } from "./answer.js";
 import { type Ask, readAsk } from "./ask.js";
 import { type Instruction, readInstruction } from "./instruction.js";
@@ -16,14 +17,21 @@ export interface RememberedAnswer {
 /** Where good answers are looked up: by the same caller's same request only. */
 export interface Memory {
   recall(exchange: Exchange, body: JsonRecord): RememberedAnswer | undefined;
+  /** Whether no answer at all was ever remembered. */
+  readonly isUnused: boolean;
 }
 
+const NOTHING_REMEMBERED =
+  "a chain's exhausted.action is cached, but no answer was remembered yet: is llm.breaker.remember on for its routes?";
 const DETAILS = "llm_breaker_exhausted";
 const OK = 200;
 
 /** Answers in the place of a chain none of whose tiers can. */
 export class Replier {
-  constructor(private readonly memory: Memory) {}
+  constructor(
+    private readonly memory: Memory,
+    private readonly warn: Warn,
+  ) {}
 
   /** Undefined when there is nothing to say: the gate's own JSON error is the answer then. */
   reply(exchange: Exchange, body: JsonRecord): ImmediateAnswer | undefined {
@@ -42,6 +50,7 @@ export class Replier {
     { maxAgeSeconds }: Extract<Instruction, { action: "cached" }>,
   ): ImmediateAnswer | undefined {
     const remembered = this.memory.recall(exchange, body);
+    if (this.memory.isUnused) this.warn(NOTHING_REMEMBERED);
     if (remembered === undefined || remembered.ageSeconds > maxAgeSeconds) return undefined;
     return give(remembered.answer, ask, OK, "cached", { age: String(Math.floor(remembered.ageSeconds)) });
   }

@@ -9,6 +9,7 @@ const role = new CountRole({
   replier: { reply: () => undefined },
   maxBodyBytes: 16_777_216,
   maxTextBytes: 262_144,
+  warn: () => {},
 });
 
 async function count(body: Buffer, coding?: string): Promise<void> {

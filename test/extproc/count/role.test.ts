@@ -40,6 +40,7 @@ function begin({ parts = {}, attributes = [], headers = {} }: Given) {
     replier: { reply: () => undefined },
     maxBodyBytes: 1_000_000,
     maxTextBytes: 262_144,
+    warn: () => {},
     ...parts,
   });
   return role.begin({
@@ -122,6 +123,23 @@ test("asks the limits also for what it can't read, and names no caller that is n
   assert.deepEqual(asked, [
     { caller: undefined, className: "default", promptTokens: undefined, outputTokens: undefined, answers: 1 },
   ]);
+});
+
+test("tells of a set-up that limits nobody, or all as one", async () => {
+  const told: string[] = [];
+  const warn = (problem: string) => void told.push(problem);
+  const { limits } = limiterOf(ALLOWED);
+  await count(BODY, { parts: { warn } });
+  await count(BODY, { parts: { warn, limits }, attributes: [LIMITED], headers: { "x-api-key": "secret" } });
+  assert.deepEqual(told, []);
+  await count(BODY, { parts: { warn }, attributes: [LIMITED] });
+  assert.match(String(told.pop()), /this configuration has none: nobody is limited/);
+  await count(BODY, { parts: { warn, limits }, attributes: [LIMITED] });
+  assert.match(
+    String(told.pop()),
+    /none of callers.headers \(x-api-key\): all such are one caller; forward_rules/,
+  );
+  assert.deepEqual(told, []);
 });
 
 test("answers 429 when the limits refuse", async () => {

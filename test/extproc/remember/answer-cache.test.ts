@@ -23,6 +23,14 @@ test("the same caller's same request is recalled, whatever the form it asks in",
   assert.deepEqual(cache.recall(alice, again)?.answer, answer);
 });
 
+test("knows whether anything was ever remembered", () => {
+  const cache = new AnswerCache(cacheSettings.parse({}), callers);
+  cache.remember(exchange({}), { model: "m" }, answer);
+  assert.equal(cache.isUnused, true);
+  cache.remember(alice, { model: "m" }, answer);
+  assert.equal(cache.isUnused, false);
+});
+
 test("nothing but an equal request of the same caller ever recalls an answer", () => {
   const request = fc.dictionary(fc.constantFrom("model", "messages", "user", "__proto__"), fc.jsonValue());
   const caller = fc.constantFrom("alice", "bob", "Bearer alice", "");

@@ -14,7 +14,11 @@ function exchange(instruction: unknown, path = "/v1/chat/completions?x=1"): Exch
 const fixed = { chain: "chat", action: "fixed", status: 200, text: "We are busy." };
 const cached = { chain: "chat", action: "cached", maxAgeSeconds: 600 };
 
-const remembering = (remembered?: RememberedAnswer) => new Replier({ recall: () => remembered });
+const remembering = (
+  remembered?: RememberedAnswer,
+  isUnused = false,
+  warn: (problem: string) => void = () => {},
+) => new Replier({ recall: () => remembered, isUnused }, warn);
 
 test("a fixed text is given as JSON or as events, under the model that was asked for", () => {
   const replier = remembering();
@@ -79,4 +83,14 @@ test("our errors have OpenAI's shape, and details that the local-reply mapper le
     '{"error":{"message":"Too large.","type":"invalid_request_error","param":null,"code":"too_large"}}',
   );
   assert.equal(error.details, "llm_breaker_too_large");
+});
+
+test("tells when answers are to be given again and none was ever remembered", () => {
+  const told: string[] = [];
+  const tell = (problem: string) => void told.push(problem);
+  remembering(undefined, false, tell).reply(exchange(cached), { model: "m" });
+  remembering(undefined, true, tell).reply(exchange(fixed), { model: "m" });
+  assert.equal(told.length, 0);
+  remembering(undefined, true, tell).reply(exchange(cached), { model: "m" });
+  assert.match(String(told[0]), /is llm.breaker.remember on/);
 });
