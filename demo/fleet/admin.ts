@@ -15,11 +15,13 @@ export function createAdmin(backends: ReadonlyMap<string, Backend>): Server {
     answer(backends, request, response).catch((error: unknown) => {
       const known =
         error instanceof AdminError || error instanceof z.ZodError || error instanceof SyntaxError;
-      const message = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+      const message = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
       send(response, error instanceof AdminError ? error.status : known ? 400 : 500, { error: message });
     });
   });
 }
+
+const messageOf = (error: unknown): string => (error instanceof AdminError ? error.message : String(error));
 
 class AdminError extends Error {
   readonly status: number;

@@ -194,7 +194,9 @@ describe("the simulated GPU fleet", () => {
     const answer = await admin("POST", { backend: "gpu", kind: "cutStream", afterEvents: -1 });
     assert.equal(answer.status, 400);
     assert.match(await answer.text(), /afterEvents/);
-    assert.equal((await admin("POST", { backend: "nope", kind: "hang" })).status, 404);
+    const unknown = await admin("POST", { backend: "nope", kind: "hang" });
+    assert.equal(unknown.status, 404);
+    assert.deepEqual(await unknown.json(), { error: "backend must be one of gpu, small, public, got nope" });
     assert.equal(fleet.backend("gpu").condition.state, "healthy");
   });
 
