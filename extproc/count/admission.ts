@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Attributes } from "../attributes.js";
 import { callerOf } from "../callers/caller.js";
 import type { CallerSettings } from "../callers/settings.js";
@@ -55,6 +56,7 @@ export async function askLimits(
     answers: facts.output.kind === "odd" ? 1 : facts.output.answers,
   });
   if (!admission.allowed) return { refusal: limitReply(admission) };
+  await heardOfCallers();
   if (isOver()) parts.limiter.cancel(admission.reservation);
   return { texts: { ...admission.headers, reservation: admission.reservation } };
 }
@@ -62,6 +64,16 @@ export async function askLimits(
 function namelessIn({ headers, anonymous }: CallerSettings): string {
   const such = anonymous === "shared" ? "all such are one caller" : "such have no limits";
   return `a request has none of callers.headers (${headers.join(", ")}): ${such}; forward_rules of llm.breaker.count must name these headers`;
+}
+
+/**
+ * Lets the event loop read what has come. A caller who left while others were counted is heard of only then, and what he was
+ * given would be settled by nobody: Envoy logs no reservation that it has not got.
+ */
+async function heardOfCallers(): Promise<void> {
+  // The first is before the loop asks its sockets, the second after it.
+  await setImmediate();
+  await setImmediate();
 }
 
 function classOf(attributes: Attributes): string {

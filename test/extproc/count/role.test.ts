@@ -161,6 +161,14 @@ test("gives back what was reserved once nobody waits for the answer", async () =
   assert.deepEqual(cancelled, ["r-1"]);
 });
 
+test("gives it back as well when the news that the caller left has waited for the event loop", async () => {
+  const { cancelled, limits } = limiterOf(ALLOWED);
+  const job = begin({ parts: { limits }, attributes: [LIMITED] });
+  setImmediate(() => job.onEnd?.());
+  await job.onRequestBody(Buffer.from(BODY), true);
+  assert.deepEqual(cancelled, ["r-1"]);
+});
+
 test("hands a request that no tier can answer to the replier, and asks for no limits", async () => {
   const { asked, limits } = limiterOf(ALLOWED);
   const answer = jsonError(200, { message: "m", type: "t", code: "c" });
