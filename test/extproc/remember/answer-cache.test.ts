@@ -49,6 +49,15 @@ test("nothing but an equal request of the same caller ever recalls an answer", (
   fc.assert(property, { numRuns: 2000 });
 });
 
+test("a number that can't be told from another is in no remembered request", () => {
+  for (const seed of ["9007199254740993", "-9007199254740993", "1e999"]) {
+    const cache = new AnswerCache(cacheSettings.parse({}), callers);
+    cache.remember(alice, JSON.parse(`{"seed":${seed}}`), answer);
+    for (const other of [seed, "9007199254740992", "null"])
+      assert.equal(cache.recall(alice, JSON.parse(`{"seed":${other}}`)), undefined);
+  }
+});
+
 test("a request that names no caller is neither remembered nor recalled", () => {
   const cache = new AnswerCache(cacheSettings.parse({}), callers);
   assert.equal(cache.hasCaller(exchange({})), false);
