@@ -1,5 +1,8 @@
-/** Request headers by lower-case name; the values of a repeated header are joined by a comma (RFC 9110, 5.3). */
+/** Request headers by lower-case name; the values of a repeated header are joined by {@link REPEATED}. */
 export type RequestHeaders = ReadonlyMap<string, string>;
+
+/** A comma (RFC 9110, 5.3), and a line feed, which no value has: a comma alone may stand in one. */
+export const REPEATED = ",\n";
 
 /** Puts headers together as they come. */
 export class HeaderCollector {
@@ -8,7 +11,7 @@ export class HeaderCollector {
   add(name: string, value: string): void {
     const key = name.toLowerCase();
     const earlier = this.values.get(key);
-    this.values.set(key, earlier === undefined ? value : `${earlier},${value}`);
+    this.values.set(key, earlier === undefined ? value : earlier + REPEATED + value);
   }
 }
 

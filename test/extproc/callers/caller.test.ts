@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { callerOf } from "../../../extproc/callers/caller.js";
+import { HeaderCollector } from "../../../extproc/request-headers.js";
 import { parseConfig } from "../../../extproc/service-config.js";
 
 const settings = parseConfig({}).callers;
@@ -24,6 +25,19 @@ test("one key has one budget, however its scheme is spelled and whichever header
 test("nobody is named by nothing", () => {
   assert.equal(of({}), undefined);
   assert.equal(of({ authorization: "  ", cookie: "a=b" }), undefined);
+});
+
+test("nobody is named by a header that is there twice", () => {
+  const headers = new HeaderCollector();
+  for (const [name, value] of [
+    ["X-Api-Key", "sk-1"],
+    ["x-api-key", "other"],
+    ["api-key", "sk-1"],
+  ] as const) {
+    headers.add(name, value);
+  }
+  assert.equal(callerOf(headers.values, settings), undefined);
+  assert.notEqual(of({ "x-api-key": "sk-1,other" }), undefined);
 });
 
 test("the header can be another one", () => {
