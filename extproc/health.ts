@@ -34,7 +34,11 @@ export class Health {
 
   private watch(call: GrpcCall): void {
     const begin = (service: string) => {
-      call.write(writeHealthResponse(SERVICES.has(service) ? this.status() : ServingStatus.ServiceUnknown));
+      const answer = writeHealthResponse(
+        SERVICES.has(service) ? this.status() : ServingStatus.ServiceUnknown,
+      );
+      if (!this.isServing) return call.finish(answer);
+      call.write(answer);
       this.watchers.add(call);
     };
     onRequest(call, begin, () => this.watchers.delete(call));
@@ -45,10 +49,15 @@ export class Health {
   }
 }
 
-/** Both methods take one request. */
+/** Both methods take one request; what else comes is nobody's, and answering it would fill our memory. */
 function onRequest(call: GrpcCall, begin: (service: string) => void, onClose: () => void = () => {}): void {
+  let hasBegun = false;
   call.handle({
-    onMessage: (message) => begin(readHealthRequest(message)),
+    onMessage: (message) => {
+      if (hasBegun) return;
+      hasBegun = true;
+      begin(readHealthRequest(message));
+    },
     onHalfClose: () => {},
     onClose,
   });
