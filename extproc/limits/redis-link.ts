@@ -84,6 +84,7 @@ export class RedisLink {
       this.client
         .rlflxIncr(args)
         .then((reply) => {
+          if (!isCount(reply)) return fail(new Error("its answer is none of our script's"));
           if (isAnswered) return;
           isAnswered = true;
           this.cameBack();
@@ -115,4 +116,9 @@ export class RedisLink {
     this.disappointments += 1;
     return Math.min(FIRST_PAUSE_MS * 2 ** (this.disappointments - 1), LAST_PAUSE_MS);
   }
+}
+
+/** What is no number would be under every limit. */
+function isCount(reply: unknown): boolean {
+  return Array.isArray(reply) && reply.length === 2 && reply.every(Number.isFinite);
 }
