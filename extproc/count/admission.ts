@@ -47,7 +47,8 @@ export async function askLimits(
     return UNLIMITED;
   }
   const caller = callerOf(headers, parts.callers);
-  if (caller === undefined) warn(namelessIn(parts.callers));
+  // That such requests have no limits is somebody's choice.
+  if (caller === undefined && parts.callers.anonymous === "shared") warn(namelessIn(parts.callers));
   const admission = await parts.limiter.admit({
     caller,
     className: classOf(attributes),
@@ -61,9 +62,8 @@ export async function askLimits(
   return { texts: { ...admission.headers, reservation: admission.reservation } };
 }
 
-function namelessIn({ headers, anonymous }: CallerSettings): string {
-  const such = anonymous === "shared" ? "all such are one caller" : "such have no limits";
-  return `a request has none of callers.headers (${headers.join(", ")}): ${such}; forward_rules of llm.breaker.count must name these headers`;
+function namelessIn({ headers }: CallerSettings): string {
+  return `a request has none of callers.headers (${headers.join(", ")}): all such are one caller; forward_rules of llm.breaker.count must name these headers`;
 }
 
 /**

@@ -40,13 +40,14 @@ function planEdits(plan: BodyPlan, rules: RewriteRules, path: string): Edit[] {
 }
 
 /**
- * Only a string is replaced: a body without a model is not ours to complete. Every duplicate is, in letters of any case,
- * since servers differ in which one they take: those written in Go read `Model` too.
+ * Only a string is replaced: a body without a model is not ours to complete. Every duplicate is, since servers differ
+ * in which one they take. `Model` is another key and stays, although servers written in Go read it: routes that go by the
+ * model refuse such a body.
  */
 function nameModel(plan: BodyPlan, rules: RewriteRules): void {
   if (rules.model === undefined) return;
   const bytes = Buffer.from(JSON.stringify(rules.model));
-  for (const planned of plan.spelled("model")) {
+  for (const planned of plan.named("model")) {
     const value = plan.valueOf(planned);
     if (value[0] === QUOTE && !value.equals(bytes)) planned.newValue = bytes;
   }

@@ -40,14 +40,6 @@ export class BodyPlan {
     for (const planned of this.all) if (planned.key === key && !planned.isRemoved) yield planned;
   }
 
-  /** The same for letters of any case; `key` is in small ones. */
-  *spelled(key: string): Generator<PlannedMember> {
-    for (const planned of this.all) {
-      if (planned.key.length === key.length && !planned.isRemoved && planned.key.toLowerCase() === key)
-        yield planned;
-    }
-  }
-
   /** Of duplicate keys the one that most servers take. */
   last(key: string): PlannedMember | undefined {
     return this.all.findLast((planned) => planned.key === key && !planned.isRemoved);

@@ -8,9 +8,14 @@ const FACTS_HEADER = "x-facts";
 /** A rig whose every POST is counted, as where callers have limits, and whose answers tell what was found. */
 export async function startCounted(settings: RigSettings = {}): Promise<Rig> {
   return startRig({
-    // A slow machine is to wait for the exact count.
-    serviceConfig: { tokens: { timeLimit: "900ms" } },
     ...settings,
+    serviceConfig: {
+      // A slow machine is to wait for the exact count.
+      tokens: { timeLimit: "900ms" },
+      ...settings.serviceConfig,
+      limits: {},
+      callers: { anonymous: "unlimited" },
+    },
     policy: (policy) => {
       neverOpen(policy);
       for (const backend of Object.values(policy.backends)) delete backend.contextWindow;
