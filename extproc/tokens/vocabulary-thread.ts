@@ -2,15 +2,15 @@ import { Worker } from "node:worker_threads";
 import type { AskMessage, CountAsk, CountReply, ThreadMessage } from "./protocol.js";
 import type { Normalization } from "./upper-bound.js";
 
-/** Tokenizing ends long before; an operator's template may not. Milliseconds. */
+/**
+ * Without any answer for so long it hangs: a text is tokenized long before, an operator's template may never end. A
+ * queue may take longer. Milliseconds.
+ */
 const HANG_MS = 5000;
 /** A thread that needs more dies alone; Gemma's takes 150 while it loads. The native part is not in it. MiB. */
 const MAX_HEAP_MIB = 512;
 
-interface Waiting {
-  readonly timer: NodeJS.Timeout;
-  readonly resolve: (reply: CountReply | undefined) => void;
-}
+type Resolve = (reply: CountReply | undefined) => void;
 
 /** One vocabulary in a worker thread, so that neither loading it nor a chat template holds up the event loop. */
 export class VocabularyThread {
@@ -18,10 +18,16 @@ export class VocabularyThread {
   readonly ready: Promise<Normalization>;
   isReady = false;
   private readonly worker: Worker;
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly waiting = new Map<number, Resolve>();
+  private hangTimer: NodeJS.Timeout | undefined;
   private lastId = 0;
 
-  constructor(file: string, onExit: () => void, script = new URL("./vocabulary-worker.js", import.meta.url)) {
+  constructor(
+    file: string,
+    onExit: () => void,
+    script = new URL("./vocabulary-worker.js", import.meta.url),
+    private readonly hangMs = HANG_MS,
+  ) {
     this.worker = new Worker(script, {
       workerData: { file },
       execArgv: [],
@@ -55,7 +61,8 @@ export class VocabularyThread {
     const id = ++this.lastId;
     const message: AskMessage = { id, ask };
     return new Promise((resolve) => {
-      this.waiting.set(id, { resolve, timer: setTimeout(() => void this.close(), HANG_MS) });
+      this.waiting.set(id, resolve);
+      if (this.waiting.size === 1) this.expectAnswer();
       try {
         this.worker.postMessage(message);
       } catch {
@@ -70,10 +77,15 @@ export class VocabularyThread {
   }
 
   private settle(id: number, reply: CountReply | undefined): void {
-    const waiting = this.waiting.get(id);
-    if (waiting === undefined) return;
+    const resolve = this.waiting.get(id);
+    if (resolve === undefined) return;
     this.waiting.delete(id);
-    clearTimeout(waiting.timer);
-    waiting.resolve(reply);
+    this.expectAnswer();
+    resolve(reply);
+  }
+
+  private expectAnswer(): void {
+    clearTimeout(this.hangTimer);
+    if (this.waiting.size > 0) this.hangTimer = setTimeout(() => void this.close(), this.hangMs);
   }
 }
