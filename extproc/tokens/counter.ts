@@ -83,7 +83,7 @@ export class TokenCounter {
     if (leave === undefined) return undefined;
     this.atWork++;
     const counting = family.vocabulary
-      .count(ask)
+      .count(ask, Date.now() + Math.max(0, deadline - performance.now()))
       .catch(() => undefined)
       .finally(() => {
         this.atWork--;

@@ -11,8 +11,8 @@ import type { Normalization } from "./upper-bound.js";
 /** A vocabulary as it is seen from outside its thread. */
 export interface Vocabulary {
   readonly normalization: Normalization;
-  /** Undefined, at once, while it is not loaded. */
-  count(ask: CountAsk): Promise<CountReply | undefined>;
+  /** Undefined, at once, while it is not loaded; also when its turn has not come until `untilMs`, by `Date.now()`. */
+  count(ask: CountAsk, untilMs?: number): Promise<CountReply | undefined>;
 }
 
 /** How one model's prompts are counted. */
@@ -123,7 +123,7 @@ function configError(field: Field, rule: string, cause: unknown): ConfigError {
 }
 
 function handleOf(source: SourceFile, normalization: Normalization, store: VocabularyStore): Vocabulary {
-  return { normalization, count: (ask) => store.count(source, ask) };
+  return { normalization, count: (ask, untilMs) => store.count(source, ask, untilMs) };
 }
 
 function sourceOf(name: VocabularyName): SourceFile {

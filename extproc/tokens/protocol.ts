@@ -21,6 +21,8 @@ export interface CountReply {
 export interface AskMessage {
   readonly id: number;
   readonly ask: CountAsk;
+  /** By `Date.now()`; nobody waits for the answer then. */
+  readonly untilMs: number;
 }
 
 /** The first message of a thread tells that its vocabulary is loaded, the others answer; no reply when it failed. */

@@ -46,14 +46,18 @@ export class VocabularyStore {
   }
 
   /** Undefined, at once, when the vocabulary is not loaded; this ask is what makes it load. */
-  async count(source: SourceFile, ask: CountAsk): Promise<CountReply | undefined> {
+  async count(
+    source: SourceFile,
+    ask: CountAsk,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): Promise<CountReply | undefined> {
     const entry = this.entries.get(keyOf(source));
     if (entry === undefined) {
       if (this.mayStart(keyOf(source))) this.start(source);
       return undefined;
     }
     entry.usedAt = this.now();
-    return entry.thread.isReady ? entry.thread.count(ask) : undefined;
+    return entry.thread.isReady ? entry.thread.count(ask, untilMs) : undefined;
   }
 
   async close(): Promise<void> {

@@ -56,10 +56,10 @@ export class VocabularyThread {
     return this.waiting.size === 0;
   }
 
-  /** Undefined when the thread can't tell: it has failed, hung or ended. */
-  count(ask: CountAsk): Promise<CountReply | undefined> {
+  /** Undefined when the thread can't tell: it has failed, hung or ended, or did not come to it until `untilMs`. */
+  count(ask: CountAsk, untilMs = Number.POSITIVE_INFINITY): Promise<CountReply | undefined> {
     const id = ++this.lastId;
-    const message: AskMessage = { id, ask };
+    const message: AskMessage = { id, ask, untilMs };
     return new Promise((resolve) => {
       this.waiting.set(id, resolve);
       if (this.waiting.size === 1) this.expectAnswer();

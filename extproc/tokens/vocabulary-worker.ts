@@ -11,8 +11,10 @@ const tell = (message: ThreadMessage) => parentPort?.postMessage(message);
 const vocabulary = loadVocabulary((workerData as { file: string }).file);
 const counter = new PromptCounter(vocabulary);
 
-parentPort?.on("message", async ({ id, ask }: AskMessage) => {
-  const reply = await counter.count(ask).catch(() => undefined);
+parentPort?.on("message", async ({ id, ask, untilMs }: AskMessage) => {
+  // What has waited too long would only keep others waiting.
+  const isLate = Date.now() > untilMs;
+  const reply = isLate ? undefined : await counter.count(ask).catch(() => undefined);
   tell(reply === undefined ? { kind: "answer", id } : { kind: "answer", id, reply });
 });
 tell({ kind: "ready", normalization: vocabulary.normalization });

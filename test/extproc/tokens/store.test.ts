@@ -114,6 +114,12 @@ test("has no answer for what can't be counted, and goes on", async () => {
   assert.deepEqual(await real.count(CL100K, ASK), { tokens: 4, isExact: true });
 });
 
+test("does not count what nobody waits for any more", async () => {
+  await real.load(CL100K);
+  assert.equal(await real.count(CL100K, ASK, Date.now() - 1), undefined);
+  assert.deepEqual(await real.count(CL100K, ASK, Date.now() + 10_000), { tokens: 4, isExact: true });
+});
+
 test("ends a thread whose template never ends, and starts another", { timeout: 30_000 }, async () => {
   const file = join(folder, "endless.json");
   const endless = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}";
