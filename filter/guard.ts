@@ -30,8 +30,8 @@ export class GuardSlot extends Slot {
 export const guardSlots: SlotPool = new SlotPool((<i32>offsetof<GuardSlot>() + 15) & ~15);
 
 /**
- * O(1) for a request with the service's mark, or without a body. A backend that speaks another dialect gets only what was
- * translated to it: anything else would ask, or delete, who knows what of it with the operator's key.
+ * O(1) for a request with the service's mark. One without a body has none and passes; but not to a backend that speaks another
+ * dialect, or has a key of its own: it would ask, or delete, who knows what there with the operator's key.
  */
 export function onRequestHeaders(slot: GuardSlot, isEnd: bool): Action {
   if (readHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN)) {
@@ -40,7 +40,7 @@ export function onRequestHeaders(slot: GuardSlot, isEnd: bool): Action {
   }
   if (isEnd) {
     readCluster();
-    if (!cluster.isTranslated) return Action.CONTINUE;
+    if (!cluster.isTranslated && !cluster.hasOwnCredentials) return Action.CONTINUE;
   }
   if (!divert()) {
     // A probe, or a request that no gate has seen: nobody would try it elsewhere.

@@ -16,6 +16,8 @@ interface Entry {
 
 /** Key, entry and their place in the cache. Bytes, roughly. */
 const ENTRY_BYTES = 500;
+/** A tool call and its three texts, however short they are. Bytes. */
+const CALL_BYTES = 200;
 /** V8 keeps a text in one or two bytes a character; two is the safe side. */
 const BYTES_PER_CHARACTER = 2;
 
@@ -33,7 +35,7 @@ export class AnswerCache implements Memory {
     if (settings.maxBytes > 0 && settings.maxAge > 0)
       this.entries = new LRUCache({
         maxSize: settings.maxBytes,
-        sizeCalculation: ({ answer }) => ENTRY_BYTES + BYTES_PER_CHARACTER * lengthOf(answer),
+        sizeCalculation: ({ answer }) => ENTRY_BYTES + sizeOf(answer),
         ttl: settings.maxAge,
         perf: { now: this.now },
         ttlResolution: 0,
@@ -53,7 +55,7 @@ export class AnswerCache implements Memory {
     const key = this.keyOf(exchange, body);
     if (key === undefined) return;
     this.isUnused = false;
-    this.entries?.set(key, { answer, atMs: this.now() });
+    this.entries?.set(key, { answer: compact(answer), atMs: this.now() });
   }
 
   recall(exchange: Exchange, body: JsonRecord): RememberedAnswer | undefined {
@@ -68,10 +70,23 @@ export class AnswerCache implements Memory {
   }
 }
 
-function lengthOf({ model, text, reasoning, toolCalls }: CompleteAnswer): number {
-  const calls = toolCalls.reduce(
-    (sum, call) => sum + call.id.length + call.name.length + call.arguments.length,
-    0,
-  );
-  return model.length + text.length + reasoning.length + calls;
+/** A text that was put together piece by piece is kept by V8 as its pieces, several times its length. */
+function compact(answer: CompleteAnswer): CompleteAnswer {
+  const toolCalls = answer.toolCalls.map((call) => ({ ...call, arguments: flat(call.arguments) }));
+  return { ...answer, text: flat(answer.text), reasoning: flat(answer.reasoning), toolCalls };
+}
+
+function flat(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
+}
+
+function sizeOf({ model, text, reasoning, toolCalls }: CompleteAnswer): number {
+  const texts = [
+    model,
+    text,
+    reasoning,
+    ...toolCalls.flatMap((call) => [call.id, call.name, call.arguments]),
+  ];
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  return BYTES_PER_CHARACTER * characters + CALL_BYTES * toolCalls.length;
 }

@@ -84,6 +84,13 @@ test("memory is bounded: the least recently used answers go first", () => {
   assert.ok(recalled[99]);
 });
 
+test("many empty calls of tools take room, too", () => {
+  const cache = new AnswerCache(cacheSettings.parse({ maxBytes: 100_000 }), callers);
+  const toolCalls = Array.from({ length: 1000 }, () => ({ id: "", name: "", arguments: "" }));
+  cache.remember(alice, { model: "m" }, { ...answer, toolCalls });
+  assert.equal(cache.recall(alice, { model: "m" }), undefined);
+});
+
 test("with no memory given nothing is remembered", () => {
   const cache = new AnswerCache(cacheSettings.parse({ maxBytes: 0 }), callers);
   cache.remember(alice, { model: "m" }, answer);
