@@ -34,7 +34,7 @@ export interface Service {
 }
 
 /**
- * Loads the vocabularies (1.5–2 s, blocking), then listens. Resolves when both ports serve.
+ * Loads what `tokens.preload` names, then listens. Resolves when both ports serve.
  * @throws ConfigError for a bad vocabulary, ListenError for a port that can't be had.
  */
 export async function startService(config: ServiceConfig): Promise<Service> {

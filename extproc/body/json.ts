@@ -1,3 +1,5 @@
+import { QUOTE } from "./json-bytes.js";
+
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export function isRecord(value: unknown): value is JsonRecord {
@@ -9,6 +11,16 @@ export function parseObject(bytes: Buffer): JsonRecord | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8"));
     return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON string in `bytes`; undefined for anything else, which is not even parsed. */
+export function parseText(bytes: Buffer): string | undefined {
+  if (bytes[0] !== QUOTE) return undefined;
+  try {
+    return JSON.parse(bytes.toString("utf8")) as string;
   } catch {
     return undefined;
   }

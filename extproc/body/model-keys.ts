@@ -1,6 +1,5 @@
+import { parseText } from "./json.js";
 import { scanTopLevel } from "./top-level.js";
-
-const QUOTE = 0x22;
 
 /**
  * Whether a body names two models, so that it depends on the server which one is meant: some read the first of equal keys,
@@ -10,16 +9,6 @@ export function namesTwoModels(bytes: Buffer): boolean {
   const members = scanTopLevel(bytes)?.members ?? [];
   const names = members
     .filter(({ key }) => key.length === 5 && key.toLowerCase() === "model")
-    .map(({ valueStart, valueEnd }) => textOf(bytes.subarray(valueStart, valueEnd)));
+    .map(({ valueStart, valueEnd }) => parseText(bytes.subarray(valueStart, valueEnd)));
   return names.some((name) => name !== names[0]);
-}
-
-/** Undefined for what is no text, which names nothing. */
-function textOf(value: Buffer): string | undefined {
-  if (value[0] !== QUOTE) return undefined;
-  try {
-    return JSON.parse(value.toString("utf8")) as string;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,15 @@
+import { parseText } from "./json.js";
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from "./json-bytes.js";
+
 /** One member of the outermost JSON object: its decoded key and where its bytes are, ends exclusive. */
 export interface Member {
   key: string;
@@ -19,15 +31,6 @@ export interface TopLevel {
   /** Index of the closing brace. */
   end: number;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /**
  * Finds the members of the outermost object without parsing what is inside their values. One pass, O(n), no
@@ -94,12 +97,7 @@ function skipBlanks(bytes: Buffer, from: number): number {
 /** A key may be spelled with escapes (`"mod\u0065l"`), which servers read as the same key. */
 function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
   if (isPlain(bytes, start + 1, end - 1)) return bytes.toString("latin1", start + 1, end - 1);
-  try {
-    const key: unknown = JSON.parse(bytes.toString("utf8", start, end));
-    return typeof key === "string" ? key : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseText(bytes.subarray(start, end));
 }
 
 /** Printable ASCII without escapes, as nearly all keys are: no parser is needed for them. */

@@ -1,4 +1,5 @@
-import { isRecord, type JsonRecord } from "../body/json.js";
+import { EventSplitter } from "../body/event-stream.js";
+import { type JsonRecord, parseObject } from "../body/json.js";
 
 /** The end mark of OpenAI's streams. */
 const DONE = "[DONE]";
@@ -10,36 +11,17 @@ export interface Events {
 }
 
 /**
- * Reads a whole event stream, LF or CRLF, with or without a blank after the colon. Undefined when some data is neither a
- * JSON object nor the end mark: such a stream is not for keeping. Linear.
+ * Reads a whole event stream. Undefined when some data is neither a JSON object nor the end mark: such a stream is not
+ * for keeping.
  */
-export function readEvents(text: string): Events | undefined {
-  const objects: JsonRecord[] = [];
-  let isDone = false;
-  let data: string | undefined;
-  const lines = text.split(/\r\n|\n|\r/);
-  for (const line of [...lines, ""]) {
-    if (line.startsWith("data:")) {
-      const part = line.slice(line[5] === " " ? 6 : 5);
-      data = data === undefined ? part : `${data}\n${part}`;
-      continue;
-    }
-    if (line !== "" || data === undefined) continue;
-    if (data === DONE) isDone = true;
-    else {
-      const value = parse(data);
-      if (!isRecord(value)) return undefined;
-      objects.push(value);
-    }
-    data = undefined;
-  }
-  return { objects, isDone };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+export function readEvents(stream: Buffer): Events | undefined {
+  // It is all here and bounded, so that one event may be as large as the whole.
+  const splitter = new EventSplitter(stream.length);
+  const events = [...splitter.push(stream)];
+  const last = splitter.end();
+  if (last !== undefined) events.push(last);
+  const data = events.map((event) => event.data).filter((text) => text !== DONE);
+  const objects = data.map((text) => parseObject(Buffer.from(text)));
+  if (!objects.every((object) => object !== undefined)) return undefined;
+  return { objects, isDone: data.length < events.length };
 }

@@ -17,7 +17,7 @@ const READERS = {
 export function readAnswer(dialect: Dialect, isStream: boolean, body: Buffer): CompleteAnswer | undefined {
   const reader = READERS[dialect];
   if (isStream) {
-    const events = readEvents(body.toString("utf8"));
+    const events = readEvents(body);
     return events && reader.events(events);
   }
   const json = parseObject(body);

@@ -1,3 +1,5 @@
+import { parseText } from "../body/json.js";
+import { QUOTE } from "../body/json-bytes.js";
 import { applyEdits, type Edit } from "../body/splice.js";
 import { scanTopLevel } from "../body/top-level.js";
 import { capOutput, nameOutputField } from "./output-cap.js";
@@ -7,7 +9,6 @@ import type { RewriteRules } from "./rules.js";
 import { includeUsage } from "./usage-option.js";
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
-const QUOTE = 0x22;
 /** No request has a hundred; three million, which 16 MiB can hold, would take the event loop two seconds. */
 const MAX_MEMBERS = 4096;
 
@@ -60,13 +61,8 @@ const MAX_NAME_BYTES = 128;
 export function modelOf(body: Buffer): string | undefined {
   const json = body.subarray(lengthOfMark(body));
   const member = scanTopLevel(json)?.members.findLast(({ key }) => key === "model");
-  if (member === undefined || json[member.valueStart] !== QUOTE) return undefined;
-  try {
-    const name = JSON.parse(json.toString("utf8", member.valueStart, member.valueEnd)) as string;
-    return Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : undefined;
-  } catch {
-    return undefined;
-  }
+  const name = member && parseText(json.subarray(member.valueStart, member.valueEnd));
+  return name !== undefined && Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : undefined;
 }
 
 function lengthOfMark(body: Buffer): number {

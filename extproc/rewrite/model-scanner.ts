@@ -1,3 +1,14 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from "../body/json-bytes.js";
+
 /** What is to become of one byte of an answer. */
 export enum Fate {
   Keep,
@@ -5,15 +16,6 @@ export enum Fate {
   /** The new value stands here; this byte goes, and so do the ones that follow, up to the value's end. */
   Replace,
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /** Longer than any key that is looked for. */
 const MAX_KEY_BYTES = 16;

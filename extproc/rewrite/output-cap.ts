@@ -1,3 +1,4 @@
+import { parseText } from "../body/json.js";
 import type { BodyPlan, PlannedMember } from "./plan.js";
 import type { RewriteRules } from "./rules.js";
 
@@ -78,15 +79,7 @@ function readAsk(plan: BodyPlan, planned: PlannedMember | undefined, cap: number
  */
 function quotedNumber(bytes: Buffer): number {
   if (bytes.length > MAX_NUMBER_BYTES) return Number.POSITIVE_INFINITY;
-  const text = textOf(bytes).replaceAll("_", "");
+  const text = (parseText(bytes) ?? "").replaceAll("_", "");
   const value = Number(text);
   return Number.isNaN(value) && /\p{Nd}/u.test(text) ? Number.POSITIVE_INFINITY : value;
-}
-
-function textOf(quoted: Buffer): string {
-  try {
-    return String(JSON.parse(quoted.toString("utf8")));
-  } catch {
-    return "";
-  }
 }

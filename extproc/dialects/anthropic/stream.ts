@@ -1,6 +1,6 @@
+import { EventSplitter, type StreamEvent } from "../../body/event-stream.js";
 import { isRecord, type JsonRecord } from "../../body/json.js";
 import type { AnswerEditor } from "../answer-editor.js";
-import { EventSplitter, type StreamEvent } from "../event-stream.js";
 import { ChunkWriter } from "./chunks.js";
 import { toOpenAiError, unreadable } from "./errors.js";
 import { toFinishReason } from "./finish.js";

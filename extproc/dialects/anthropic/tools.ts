@@ -1,4 +1,5 @@
-import { isRecord, type JsonRecord } from "../../body/json.js";
+import { isRecord, type JsonRecord, parseText } from "../../body/json.js";
+import { OPEN_BRACE } from "../../body/json-bytes.js";
 import { RawJson, rawElements, rawMember } from "../raw-json.js";
 
 const ANY_INPUT = { type: "object" };
@@ -34,7 +35,7 @@ function toolOf(definition: Buffer | undefined): JsonRecord[] {
   const name = textIn(definition, "name");
   if (name === undefined) return [];
   const parameters = rawMember(definition, "parameters");
-  const isSchema = parameters !== undefined && parameters[0] === 0x7b;
+  const isSchema = parameters !== undefined && parameters[0] === OPEN_BRACE;
   return [
     {
       name,
@@ -46,7 +47,7 @@ function toolOf(definition: Buffer | undefined): JsonRecord[] {
 
 function textIn(object: Buffer | undefined, key: string): string | undefined {
   const raw = rawMember(object, key);
-  return raw?.[0] === 0x22 ? (JSON.parse(raw.toString("utf8")) as string) : undefined;
+  return raw && parseText(raw);
 }
 
 function choiceFor(chat: JsonRecord): JsonRecord | undefined {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { EventSplitter, EventTooLarge, type StreamEvent } from "../../../extproc/dialects/event-stream.js";
+import { EventSplitter, EventTooLarge, type StreamEvent } from "../../../extproc/body/event-stream.js";
 import { cut } from "../support/pieces.js";
 
 function eventsIn(stream: string | Buffer, lengths: readonly number[] = [1_000_000]): StreamEvent[] {

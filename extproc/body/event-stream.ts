@@ -17,7 +17,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Cuts a stream into its events (WHATWG HTML, 9.2.6), whatever pieces it comes in. Only the event that has begun is
- * held, 64 KiB at most. Bytes are decoded by the line, so that a piece may end within a character.
+ * held, up to a limit. Bytes are decoded by the line, so that a piece may end within a character.
  */
 export class EventSplitter {
   private line: Buffer[] = [];
@@ -25,6 +25,8 @@ export class EventSplitter {
   private data: string[] = [];
   private heldBytes = 0;
   private wasReturn = false;
+
+  constructor(private readonly maxEventBytes = MAX_EVENT_BYTES) {}
 
   /** The events that `piece` completes, to be read to their end. @throws EventTooLarge behind those before it. */
   *push(piece: Buffer): Generator<StreamEvent> {
@@ -55,8 +57,8 @@ export class EventSplitter {
   private hold(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.heldBytes += bytes.length;
-    if (this.heldBytes > MAX_EVENT_BYTES)
-      throw new EventTooLarge(`an event is larger than ${MAX_EVENT_BYTES} bytes`);
+    if (this.heldBytes > this.maxEventBytes)
+      throw new EventTooLarge(`an event is larger than ${this.maxEventBytes} bytes`);
     // A copy, since the piece's memory is the transport's, and larger.
     this.line.push(Buffer.from(bytes));
   }
