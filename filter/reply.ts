@@ -46,11 +46,9 @@ const UNAVAILABLE: i32 = 503;
 
 /** No tier may answer: the chain's status, with the shortest remaining wait (1 s at least) as Retry-After. */
 export function replyExhausted(chain: Chain, waitMs: u64): void {
-  startPairs();
-  putText(CONTENT_TYPE, APPLICATION_JSON);
-  putText(HEADER_REASON, EXHAUSTED);
-  putNumber(RETRY_AFTER, max<u64>(1, (waitMs + 999) / 1000));
-  reply(chain.exhaustedStatus, EXHAUSTED_DETAILS, chain.exhaustedBody.ptr, chain.exhaustedBody.length);
+  const seconds = max<u64>(1, (waitMs + 999) / 1000);
+  const body = chain.exhaustedBody;
+  replyError(chain.exhaustedStatus, EXHAUSTED, EXHAUSTED_DETAILS, body.ptr, body.length, seconds);
 }
 
 /** What is told of a request that every tier failed. One is enough for a VM: it is filled and sent at once. */
@@ -134,11 +132,26 @@ export function replyNotRewritten(): void {
 }
 
 function replyUnavailable(reason: Text, details: Text, body: Text): void {
+  replyError(UNAVAILABLE, reason, details, body.ptr, body.length, 1);
+}
+
+/**
+ * An error of ours that no backend had a part in.
+ * @param retryAfter seconds; 0 = trying again will not help
+ */
+export function replyError(
+  status: u32,
+  reason: Text,
+  details: Text,
+  body: usize,
+  bodyLength: i32,
+  retryAfter: u64,
+): void {
   startPairs();
   putText(CONTENT_TYPE, APPLICATION_JSON);
   putText(HEADER_REASON, reason);
-  putNumber(RETRY_AFTER, 1);
-  reply(UNAVAILABLE, details, body.ptr, body.length);
+  if (retryAfter > 0) putNumber(RETRY_AFTER, retryAfter);
+  reply(status, details, body, bodyLength);
 }
 
 function putNumber(name: Text, value: u64): void {

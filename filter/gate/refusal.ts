@@ -1,10 +1,8 @@
 // What is told to callers whose request names no chain: the fault is the request's, so trying again will not help.
 import { MOST_PER_BYTE, writeJsonText } from "../bytes/json-text";
 import { allocate } from "../host/arena";
-import { finishPairs, pairsSize, putText, startPairs } from "../host/pairs-writer";
-import { sendReply } from "../host/stream";
 import { Text } from "../host/text";
-import { APPLICATION_JSON, CONTENT_TYPE, HEADER_REASON } from "../names";
+import { replyError } from "../reply";
 
 const UNKNOWN = Text.of("unknown_model");
 const UNKNOWN_DETAILS = Text.of("llm_breaker_unknown_model");
@@ -38,25 +36,17 @@ export function refuseUnknownModel(model: usize, length: i32): void {
   const room = UNKNOWN_START.length + kept * MOST_PER_BYTE + UNKNOWN_END.length;
   const at = kept > 0 ? allocate(room) : 0;
   if (at === 0) {
-    refuse(NOT_FOUND, UNKNOWN, UNKNOWN_DETAILS, UNNAMED_BODY.ptr, UNNAMED_BODY.length);
+    replyError(NOT_FOUND, UNKNOWN, UNKNOWN_DETAILS, UNNAMED_BODY.ptr, UNNAMED_BODY.length, 0);
     return;
   }
   memory.copy(at, UNKNOWN_START.ptr, UNKNOWN_START.length);
   let size = UNKNOWN_START.length;
   size += writeJsonText(at + size, model, kept);
   memory.copy(at + size, UNKNOWN_END.ptr, UNKNOWN_END.length);
-  refuse(NOT_FOUND, UNKNOWN, UNKNOWN_DETAILS, at, size + UNKNOWN_END.length);
+  replyError(NOT_FOUND, UNKNOWN, UNKNOWN_DETAILS, at, size + UNKNOWN_END.length, 0);
 }
 
 /** The body names two models. */
 export function refuseAmbiguousModel(): void {
-  refuse(BAD_REQUEST, AMBIGUOUS, AMBIGUOUS_DETAILS, AMBIGUOUS_BODY.ptr, AMBIGUOUS_BODY.length);
-}
-
-function refuse(status: i32, reason: Text, details: Text, body: usize, length: i32): void {
-  startPairs();
-  putText(CONTENT_TYPE, APPLICATION_JSON);
-  putText(HEADER_REASON, reason);
-  const headers = finishPairs();
-  sendReply(status, details, body, length, headers, pairsSize());
+  replyError(BAD_REQUEST, AMBIGUOUS, AMBIGUOUS_DETAILS, AMBIGUOUS_BODY.ptr, AMBIGUOUS_BODY.length, 0);
 }
