@@ -20,6 +20,8 @@ before(async () => {
       policy.breaker.engineFatal = true;
       // The fakes share a core with the callers: a crowd must not make a healthy one late.
       chainOf(policy).firstTokenTimeout = "2500ms";
+      // A slow reader is waited for as long as for a whole answer: longer than the one here pauses.
+      chainOf(policy).answerTimeout = "8s";
     },
   });
 });
