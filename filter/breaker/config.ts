@@ -95,6 +95,15 @@ export class BreakerConfig {
   permitTimeoutMs: u32 = 30000;
   /** The ramp, in order; an empty list means the default stage, since a ramp without a stage could never end. */
   stages: StaticArray<Stage> = [new Stage(5, 2, 5)];
+  /** Percent of the KV cache in use from which on a recovered backend stays HALF_OPEN; 0 = its use is not looked at. */
+  kvCacheUseThreshold: i32 = 75;
+
+  // What the tick sets by the service's directives; all the rest is the policy's.
+
+  /** The engine's KV cache is too full, or its signals are stale: the ramp's last stage does not close. */
+  isClosingHeld: bool = false;
+  /** This gateway's share of a stage's `maxConcurrent`; -1 = it stands alone and has all of it. */
+  rampShare: i32 = -1;
 }
 
 function allEnforced(): StaticArray<u8> {

@@ -24,6 +24,14 @@ export enum Cause {
   LATENCY_DRIFT,
   COST_RATE,
   BACKPRESSURE,
+  /** More than half of the live gateways opened on their own evidence. */
+  GROUP_OPENED,
+  /** The group's prober, or a canary of another gateway, has decided. */
+  GROUP_PROBED,
+  GROUP_CLOSED,
+  OPERATOR_RESET,
+  /** What the process before this one knew. */
+  RESTORED,
 }
 
 /** The state's name as resilience4j writes it; a static string. */
@@ -77,6 +85,16 @@ export function causeName(cause: i32): string {
       return "COST_RATE";
     case Cause.BACKPRESSURE:
       return "BACKPRESSURE";
+    case Cause.GROUP_OPENED:
+      return "GROUP_OPENED";
+    case Cause.GROUP_PROBED:
+      return "GROUP_PROBED";
+    case Cause.GROUP_CLOSED:
+      return "GROUP_CLOSED";
+    case Cause.OPERATOR_RESET:
+      return "OPERATOR_RESET";
+    case Cause.RESTORED:
+      return "RESTORED";
     default:
       return "UNKNOWN";
   }

@@ -1,6 +1,7 @@
 import { BreakerConfig } from "../breaker/config";
 import { Text } from "../host/text";
 import { CallCount, callCountOf } from "./call-count";
+import { Directive } from "./directive";
 import { ModelPattern } from "./model-pattern";
 import { OutcomeRules } from "./outcome-rules";
 
@@ -119,6 +120,7 @@ export class Backend {
   completionPrice: f64 = 0;
   rules: OutcomeRules = new OutcomeRules();
   facts: Facts = new Facts();
+  directive: Directive = new Directive();
 
   constructor(readonly alias: string) {
     this.aliasText = Text.of(alias);
