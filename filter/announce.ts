@@ -57,8 +57,8 @@ export function announce(backend: Backend, from: i32, record: BackendRecord, ver
   }
   // Before Envoy 1.39 only the gate's gauge is the backend's: showState.
   if (canChangeCluster()) recordMetric(backend.metrics.state, record.state);
-  if (record.state === State.OPEN && cause !== Cause.PROBE_ABANDONED) increment(backend.metrics.opened);
-  if (record.state === State.CLOSED) increment(backend.metrics.closed);
+  if (isOpening(record, cause)) increment(backend.metrics.opened);
+  if (record.state === State.CLOSED && from !== State.CLOSED) increment(backend.metrics.closed);
   log(
     Level.WARN,
     'llm.breaker transition {"backend":"' +
@@ -81,4 +81,9 @@ export function announce(backend: Backend, from: i32, record: BackendRecord, ver
       now.toString() +
       "}",
   );
+}
+
+/** The same opening is counted once, though a probe was given back, or the process began anew. */
+function isOpening(record: BackendRecord, cause: i32): bool {
+  return record.state === State.OPEN && cause !== Cause.PROBE_ABANDONED && cause !== Cause.RESTORED;
 }

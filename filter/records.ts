@@ -5,8 +5,10 @@ import * as breaker from "./breaker/breaker";
 import { hasClockStepped } from "./breaker/clock";
 import { BreakerConfig } from "./breaker/config";
 import { isFiling } from "./breaker/mode";
+import { Move, onMove } from "./breaker/move";
 import { Outcome } from "./breaker/outcome";
 import { adaptRecord, BackendRecord, initRecord, isRecordValid, recordSize } from "./breaker/record";
+import { restore, Summary } from "./breaker/restore";
 import { Cause, State } from "./breaker/state";
 import { allocate } from "./host/arena";
 import { nowMs, random32 } from "./host/clock";
@@ -242,6 +244,50 @@ function fileTrend(backend: Backend, now: u64, cause: i32): void {
     if (verdict === Cause.NONE) return;
     if (!commit(backend, ptr)) continue;
     announce(backend, from, record, verdict, now);
+    return;
+  }
+}
+
+/** Moves a backend by a word from outside; what has changed since the word was made stays. */
+export function applyMove(backend: Backend, now: u64, move: Move): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr === 0) return;
+    const record = changetype<BackendRecord>(ptr);
+    const from = record.state;
+    const verdict = onMove(record, backend.breaker, now, move);
+    // Too late for its generation is no outcome that came late: nothing is counted.
+    if ((verdict & breaker.VERDICT_LATE) !== 0) return;
+    if (!commit(backend, ptr)) continue;
+    announce(backend, from, record, verdict, now);
+    return;
+  }
+}
+
+/** Takes up what the process before this one knew of a backend. */
+export function restoreBackend(backend: Backend, now: u64, summary: Summary): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr === 0) return;
+    const record = changetype<BackendRecord>(ptr);
+    const verdict = restore(record, backend.breaker, now, summary);
+    if (verdict === Cause.NONE) return;
+    if (!commit(backend, ptr)) continue;
+    announce(backend, State.CLOSED, record, verdict, now);
+    return;
+  }
+}
+
+/** Closes a ramp that has passed, and is no longer held; each tick asks, and mostly there is nothing to write. */
+export function closeIfReady(backend: Backend, now: u64): void {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr === 0) return;
+    const record = changetype<BackendRecord>(ptr);
+    const verdict = breaker.tryClose(record, backend.breaker, now);
+    if (verdict === Cause.NONE) return;
+    if (!commit(backend, ptr)) continue;
+    announce(backend, State.HALF_OPEN, record, verdict, now);
     return;
   }
 }

@@ -5,7 +5,7 @@ import { settle, VERDICT_LATE } from "./enforcement";
 import { isFiling, isMoving, isRefusing } from "./mode";
 import { isFailure, Outcome } from "./outcome";
 import { extendPermit, freePermit, isPermitLive } from "./permits";
-import { countSuccess, isDrawn, isIdle, isInRamp, takeCanary } from "./ramp";
+import { closeWhenPassed, countSuccess, isDrawn, isIdle, isInRamp, takeCanary } from "./ramp";
 import { BackendRecord } from "./record";
 import { heedRetryAfter } from "./retry-after";
 import { Cause, State } from "./state";
@@ -139,6 +139,16 @@ export function abandonProbe(record: BackendRecord, config: BreakerConfig, now: 
   if (!isOwnProbe(record, config, owner)) return VERDICT_LATE;
   returnToOpen(record, config, time);
   return Cause.PROBE_ABANDONED;
+}
+
+/**
+ * Closes a ramp that has passed and was held by the engine's signals, once it no longer is. For the tick: canaries close it
+ * otherwise.
+ * @returns RAMP_COMPLETE, or NONE: then nothing is to be written back
+ */
+export function tryClose(record: BackendRecord, config: BreakerConfig, now: u64): i32 {
+  if (!isMoving(config.mode)) return Cause.NONE;
+  return closeWhenPassed(record, config, advanceClock(record, now));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { addSaturating, subtractSaturating } from "./arithmetic";
 import { TRIGGER_COUNT } from "./config";
+import { shiftHistory } from "./history";
 import { BackendRecord, MAX_PERMITS, permitAt, quietUntilMs, setQuietUntilMs } from "./record";
 
 /**
@@ -53,6 +54,7 @@ export function advanceClock(record: BackendRecord, now: u64): u64 {
     const permit = permitAt(record, i);
     permit.deadlineMs = subtractSaturating(permit.deadlineMs, stepMs);
   }
+  shiftHistory(record, stepMs);
   return now;
 }
 

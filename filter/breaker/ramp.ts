@@ -17,7 +17,7 @@ export function isInRamp(record: BackendRecord): bool {
 /** Whether a request may try to be a canary: a permit is free, and it is drawn or none was taken for long. */
 export function isDrawn(record: BackendRecord, config: BreakerConfig, now: u64, random: u32): bool {
   const stage = currentStage(record, config);
-  if (livePermits(record, now) >= maxConcurrent(stage)) return false;
+  if (livePermits(record, now) >= allowedCanaries(record, config)) return false;
   const drawn = <i32>((<u64>random * 100) >> 32) < stage.percent;
   return drawn || hasPassed(record.lastCanaryMs, config.canaryNoDrawAfterMs, now);
 }
@@ -30,21 +30,39 @@ export function isIdle(record: BackendRecord, config: BreakerConfig, now: u64): 
 
 /** Takes a canary's permit within the stage's cap; its id, or 0. */
 export function takeCanary(record: BackendRecord, config: BreakerConfig, now: u64): u32 {
-  if (livePermits(record, now) >= maxConcurrent(currentStage(record, config))) return 0;
+  if (livePermits(record, now) >= allowedCanaries(record, config)) return 0;
   const id = takePermit(record, config.permitTimeoutMs, now);
   if (id !== 0) record.lastCanaryMs = now;
   return id;
 }
 
-/** Counts a canary's success; the cause of the transition when it ends the stage. */
+/** Counts a canary's success; the cause of the transition when it ends the stage. The last stage may be held beyond its end. */
 export function countSuccess(record: BackendRecord, config: BreakerConfig, now: u64): i32 {
-  record.stageSuccesses = incrementSaturating(max(record.stageSuccesses, 0));
-  if (record.stageSuccesses < currentStage(record, config).successes) return Cause.NONE;
+  const need = neededSuccesses(record, config);
+  record.stageSuccesses = min(incrementSaturating(max(record.stageSuccesses, 0)), need);
+  if (record.stageSuccesses < need) return Cause.NONE;
   if (record.stage < config.stages.length) {
     nextStage(record, now);
     return Cause.STAGE_PASSED;
   }
-  close(record, now);
+  return closeUnlessHeld(record, config, now);
+}
+
+/** Closes a ramp whose last stage has its successes and was only held; the cause of the transition. */
+export function closeWhenPassed(record: BackendRecord, config: BreakerConfig, now: u64): i32 {
+  if (!isInRamp(record) || record.stage < config.stages.length) return Cause.NONE;
+  if (record.stageSuccesses < neededSuccesses(record, config)) return Cause.NONE;
+  return closeUnlessHeld(record, config, now);
+}
+
+/** Canaries in flight at once in this stage of the ramp, over all gateways, as the policy has it. */
+export function stageCap(record: BackendRecord, config: BreakerConfig): i32 {
+  return clamp(currentStage(record, config).maxConcurrent, 1, MAX_PERMITS);
+}
+
+function closeUnlessHeld(record: BackendRecord, config: BreakerConfig, now: u64): i32 {
+  if (config.isClosingHeld) return Cause.NONE;
+  close(record, now, Cause.RAMP_COMPLETE);
   return Cause.RAMP_COMPLETE;
 }
 
@@ -54,6 +72,12 @@ function currentStage(record: BackendRecord, config: BreakerConfig): Stage {
   return count === 0 ? DEFAULT_STAGE : config.stages[clamp(record.stage, 1, count) - 1];
 }
 
-function maxConcurrent(stage: Stage): i32 {
-  return clamp(stage.maxConcurrent, 1, MAX_PERMITS);
+function neededSuccesses(record: BackendRecord, config: BreakerConfig): i32 {
+  return max(currentStage(record, config).successes, 1);
+}
+
+/** Of the stage's cap what the group has left to this gateway. */
+function allowedCanaries(record: BackendRecord, config: BreakerConfig): i32 {
+  const cap = stageCap(record, config);
+  return config.rampShare < 0 ? cap : min(cap, config.rampShare);
 }

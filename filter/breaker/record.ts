@@ -3,15 +3,37 @@ import { TRIGGER_COUNT } from "./config";
 
 export const MAX_BUCKETS: i32 = 120;
 export const MAX_PERMITS: i32 = 16;
+/** Transitions that the record remembers. A power of two. */
+export const HISTORY_SIZE: i32 = 8;
 
 /** "LB" and the layout's number. Any change of the layout takes a new number; older bytes are then started afresh. */
-const LAYOUT_VERSION: u32 = 0x4c420002;
+const LAYOUT_VERSION: u32 = 0x4c420003;
 
 /** A canary's slot; free when `id` is 0 or the deadline has passed. */
 @unmanaged
 export class Permit {
   deadlineMs: u64;
   id: u32;
+  reserved: u32;
+}
+
+/** One transition, and what the window showed when it happened. */
+@unmanaged
+export class Transition {
+  atMs: u64;
+  /** Of the wait that it began; 0 unless to OPEN. */
+  waitMs: u64;
+  /** The one that it led to; 0 = nothing was written here. */
+  generation: u32;
+  from: i32;
+  to: i32;
+  stage: i32;
+  cause: i32;
+  openings: i32;
+  calls: u32;
+  /** Hundredths of a failure. */
+  weightedFailures: u32;
+  consecutiveFailures: i32;
   reserved: u32;
 }
 
@@ -33,8 +55,9 @@ export class Bucket {
 
 /**
  * All that the gateway knows about one backend, as the bytes that lie in shared data: this header, then
- * a deadline for each trigger, then `MAX_PERMITS` permits, then the ring of `bucketCount` buckets. State and window share one record so that a
- * transition and the outcome that caused it are one compare-and-swap, atomic over all workers.
+ * a deadline for each trigger, then `MAX_PERMITS` permits, then the ring of the last `HISTORY_SIZE` transitions, then the ring of `bucketCount`
+ * buckets. State, window and history share one record so that a transition, the outcome that caused it and what is told of it are one
+ * compare-and-swap, atomic over all workers.
  * Times are monotonic milliseconds. Little endian, 8-byte fields first within each group.
  */
 @unmanaged
@@ -57,6 +80,8 @@ export class BackendRecord {
   /** End of the longest wait that the backend asked for by Retry-After, and when it last asked for any. */
   retryAfterUntilMs: u64;
   retryAfterToldMs: u64;
+  /** Version of the last move from outside that this record knows of; it never falls. */
+  track: u64;
 
   state: i32;
   /** In HALF_OPEN: 0 = probing, n = stage n of the ramp. 0 otherwise. */
@@ -70,6 +95,9 @@ export class BackendRecord {
   consecutiveFailures: i32;
   stageSuccesses: i32;
   nextPermitId: u32;
+  /** Whether this opening began by the triggers of this gateway, not by the word of others. Stands until CLOSED. */
+  isEvidence: u32;
+  reserved: u32;
 
   /** Index of the ring's newest bucket. */
   head: i32;
@@ -85,7 +113,8 @@ export class BackendRecord {
 
 const QUIET_OFFSET: usize = offsetof<BackendRecord>();
 const PERMITS_OFFSET: usize = QUIET_OFFSET + <usize>TRIGGER_COUNT * sizeof<u64>();
-const RING_OFFSET: usize = PERMITS_OFFSET + <usize>MAX_PERMITS * offsetof<Permit>();
+const HISTORY_OFFSET: usize = PERMITS_OFFSET + <usize>MAX_PERMITS * offsetof<Permit>();
+const RING_OFFSET: usize = HISTORY_OFFSET + <usize>HISTORY_SIZE * offsetof<Transition>();
 
 /** Bytes of the largest record. */
 export const MAX_RECORD_SIZE: i32 = <i32>(RING_OFFSET + <usize>MAX_BUCKETS * offsetof<Bucket>());
@@ -121,8 +150,8 @@ export function isRecordValid(ptr: usize, size: i32): bool {
 }
 
 /**
- * Carries a record over to another window size, as a config push demands: state, generation, streak, permits and
- * deadlines stay, the window starts empty. Bytes that are no record give a fresh one. The two may overlap.
+ * Carries a record over to another window size, as a config push demands: state, generation, streak, permits, history
+ * and deadlines stay, the window starts empty. Bytes that are no record give a fresh one. The two may overlap.
  * `to` has room for `recordSize(bucketCount)` bytes.
  */
 export function adaptRecord(from: usize, fromSize: i32, to: usize, bucketCount: i32, now: u64): void {
@@ -168,4 +197,12 @@ export function bucketAt(record: BackendRecord, index: i32): Bucket {
 /** The permit slot at an index below `MAX_PERMITS`. */
 export function permitAt(record: BackendRecord, index: i32): Permit {
   return changetype<Permit>(changetype<usize>(record) + PERMITS_OFFSET + <usize>index * offsetof<Permit>());
+}
+
+/** The place in the history of the transition to a generation; what lies there may be that to another one. */
+export function historyAt(record: BackendRecord, generation: u32): Transition {
+  const index = generation & <u32>(HISTORY_SIZE - 1);
+  return changetype<Transition>(
+    changetype<usize>(record) + HISTORY_OFFSET + <usize>index * offsetof<Transition>(),
+  );
 }

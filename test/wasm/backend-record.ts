@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { World } from "./host/world.js";
 
-const layoutVersion = 0x4c420002;
+const layoutVersion = 0x4c420003;
 
 /** What the tests read of a backend's record in shared data; filter/breaker/record.ts is its home. */
 export interface RecordFacts {
@@ -21,17 +21,17 @@ export function readRecord(world: World, alias: string): RecordFacts {
     layoutVersion,
     "the record's layout changed: bring this reader up to date",
   );
-  const state = (["CLOSED", "OPEN", "HALF_OPEN"] as const)[bytes.readInt32LE(80)];
+  const state = (["CLOSED", "OPEN", "HALF_OPEN"] as const)[bytes.readInt32LE(88)];
   assert.ok(state);
   let permits = 0;
   for (let index = 0; index < 16; index++) {
-    if (bytes.readUInt32LE(216 + index * 16 + 8) !== 0) permits++;
+    if (bytes.readUInt32LE(232 + index * 16 + 8) !== 0) permits++;
   }
   return {
     state,
-    generation: bytes.readUInt32LE(88),
-    successes: bytes.readUInt32LE(116) - bytes.readUInt32LE(120),
-    failures: bytes.readUInt32LE(120),
+    generation: bytes.readUInt32LE(96),
+    successes: bytes.readUInt32LE(132) - bytes.readUInt32LE(136),
+    failures: bytes.readUInt32LE(136),
     permits,
   };
 }
