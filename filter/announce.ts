@@ -28,6 +28,8 @@ export function defineMetrics(backend: Backend): void {
   metrics.reported = defineCounter(prefix + "reported");
   metrics.slow = defineCounter(prefix + "slow");
   metrics.limited = defineCounter(prefix + "limited");
+  metrics.shed = defineCounter(prefix + "shed");
+  metrics.diverted = defineCounter(prefix + "diverted");
 }
 
 /**

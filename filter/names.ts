@@ -35,6 +35,10 @@ export const HEADER_REWRITTEN = Text.of("x-llm-breaker-rewritten");
 export const HEADER_ADAPTED = Text.of("x-llm-breaker-adapted");
 export const HEADER_DEGRADE = Text.of("x-llm-breaker-degrade");
 
+/** Asks an engine to tell of its load with its answer, and in which form; and what it tells. */
+export const LOAD_FORMAT = Text.of("endpoint-load-metrics-format");
+export const LOAD_METRICS = Text.of("endpoint-load-metrics");
+
 export const METHOD = Text.of(":method");
 export const PATH = Text.of(":path");
 export const AUTHORITY = Text.of(":authority");
@@ -71,6 +75,7 @@ export const EVENT_STREAM = Text.of("text/event-stream");
 
 export const PROPERTY_ROOT_ID = Text.of("plugin_root_id");
 export const PROPERTY_CHAIN = Text.path("xds/route_metadata/filter_metadata/llm.breaker/chain");
+export const PROPERTY_CLASS = Text.path("xds/route_metadata/filter_metadata/llm.breaker/class");
 export const PROPERTY_CLUSTER_METADATA = Text.path("xds/cluster_metadata/filter_metadata/llm.breaker");
 export const PROPERTY_CLUSTER_NAME = Text.path("xds/cluster_name");
 export const PROPERTY_CANARY = Text.path("metadata/filter_metadata/llm.breaker/canary");

@@ -10,9 +10,10 @@ import { declareFilterState, readProperty } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
 import { tickEvery } from "./host/stream";
 import { Text } from "./host/text";
+import { refreshShedding } from "./loads";
 import { TICK_MS, onTick as walkAttempts } from "./meter/timers";
 import * as names from "./names";
-import { isCurrent, publishPolicy } from "./policies";
+import { eachBackend, isCurrent, publishPolicy } from "./policies";
 import { Policy } from "./policy/policy";
 import { presentKey } from "./policy-store";
 import { createNonce, probeDue } from "./probe";
@@ -108,6 +109,8 @@ function positionOf(): Position {
 
 export function tick(root: Root): void {
   flushCounters();
+  if (root.position === Position.GATE || root.position === Position.ADMIT)
+    eachBackend(refreshShedding, nowMs());
   if (root.position === Position.METER) {
     walkAttempts(root.id);
     return;

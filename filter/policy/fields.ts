@@ -31,6 +31,11 @@ export class Fields {
     return value && value.kind === JsonKind.NULL ? null : value;
   }
 
+  has(key: string): bool {
+    const value = this.node.get(key);
+    return value !== null && value.kind !== JsonKind.NULL;
+  }
+
   integer(key: string, least: i32, most: i32, fallback: i32): i32 {
     const value = this.find(key);
     if (!value) return fallback;

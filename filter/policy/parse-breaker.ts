@@ -39,6 +39,13 @@ export function parseBreaker(fields: Fields, backend: Backend): void {
     fields.fault("maxWaitDurationInOpenState", "must not be shorter than waitDurationInOpenState");
   }
   config.backoffResetAfterMs = fields.duration("backoffResetAfter", 0, HOUR_MS, config.backoffResetAfterMs);
+  config.kvCacheUseThreshold = fields.integer("kvCacheUseThreshold", 0, 100, config.kvCacheUseThreshold);
+  backend.shedAboveQueueDepth = fields.integer(
+    "shedAboveQueueDepth",
+    0,
+    1000000,
+    backend.shedAboveQueueDepth,
+  );
   parseOutcomes(fields, backend.rules);
   parseProbe(fields.object("probe"), backend.probe, config);
   parseCanary(fields.object("canary"), backend.canary, config);

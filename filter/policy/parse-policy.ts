@@ -1,5 +1,5 @@
 import { Text } from "../host/text";
-import { Fields, HOUR_MS } from "./fields";
+import { Fields, HOUR_MS, show } from "./fields";
 import { Json, JsonKind, JsonParser } from "./json";
 import { parseBreaker } from "./parse-breaker";
 import { parseChains } from "./parse-chain";
@@ -7,6 +7,8 @@ import { Backend, Policy } from "./policy";
 
 /** Prices are per this many tokens, so a price is millionths per token. */
 const MILLION: f64 = 1000000;
+const MAX_CLASSES: i32 = 8;
+const MAX_CLASS_BYTES: i32 = 63;
 
 /** Parses and checks a whole policy. Every fault is in `errors`, one sentence each; null when there is any. */
 export function parsePolicy(source: string, hash: u64, errors: string[]): Policy | null {
@@ -24,6 +26,7 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
   parseChains(fields, policy);
   policy.onlyChain = parseChainName(fields, "chain", policy);
   policy.defaultChain = parseChainName(fields, "defaultChain", policy);
+  policy.shedClasses = parseShedClasses(fields);
   const service = fields.object("service");
   const cluster = service.text("cluster", "");
   if (cluster.length) policy.serviceCluster = Text.of(cluster);
@@ -41,6 +44,25 @@ function parseChainName(fields: Fields, key: string, policy: Policy): i32 {
   const at = policy.findChain(name.ptr, name.length);
   if (at < 0) fields.fault(key, 'must be one of chains, got "' + given + '"');
   return at;
+}
+
+function parseShedClasses(fields: Fields): Text[] {
+  const items = fields.list("shedClasses");
+  if (!fields.has("shedClasses")) return [Text.of("batch")];
+  if (items.length > MAX_CLASSES) {
+    fields.fault("shedClasses", "must list at most " + MAX_CLASSES.toString() + " classes");
+  }
+  const classes: Text[] = [];
+  for (let i = 0; i < items.length; i++) {
+    const length = String.UTF8.byteLength(items[i].text);
+    if (items[i].kind === JsonKind.TEXT && length > 0 && length <= MAX_CLASS_BYTES) {
+      classes.push(Text.of(items[i].text));
+      continue;
+    }
+    const rule = "must be a route's class, a text of 1 to " + MAX_CLASS_BYTES.toString() + " bytes, got ";
+    fields.fault("shedClasses[" + i.toString() + "]", rule + show(items[i]));
+  }
+  return classes;
 }
 
 /** What only the service can do would silently never be done. */

@@ -2,6 +2,7 @@ import { BreakerConfig } from "../breaker/config";
 import { Text } from "../host/text";
 import { CallCount, callCountOf } from "./call-count";
 import { Directive } from "./directive";
+import { LoadFacts, loadFactsOf } from "./load-facts";
 import { ModelPattern } from "./model-pattern";
 import { OutcomeRules } from "./outcome-rules";
 
@@ -68,6 +69,10 @@ export class BackendMetrics {
   slow: i32 = 0;
   /** Passed over since `maxConcurrentCalls` were in flight. */
   limited: i32 = 0;
+  /** Passed over since the engine's queue was long and the request's class can wait. */
+  shed: i32 = 0;
+  /** Named for requests that an earlier tier did not serve. */
+  diverted: i32 = 0;
 }
 
 /** First tokens kept until they are filed; more within a quarter of a second are filed at once. */
@@ -121,6 +126,11 @@ export class Backend {
   rules: OutcomeRules = new OutcomeRules();
   facts: Facts = new Facts();
   directive: Directive = new Directive();
+  readonly load: LoadFacts;
+  /** Requests waiting at the engine above which the policy's `shedClasses` are passed over; 0 = off. */
+  shedAboveQueueDepth: i32 = 0;
+  /** They are, by the last tick's look. */
+  isShedding: bool = false;
 
   constructor(readonly alias: string) {
     this.aliasText = Text.of(alias);
@@ -128,6 +138,7 @@ export class Backend {
     this.recordKey = Text.of("llm.breaker/backend/" + alias);
     this.trendKey = Text.of("llm.breaker/trend/" + alias);
     this.calls = callCountOf(alias);
+    this.load = loadFactsOf(alias);
   }
 
   isRefusedAt(now: u64): bool {
@@ -217,6 +228,8 @@ export class Policy {
   defaultChain: i32 = -1;
   /** Where the service's health is asked for; null = nothing depends on the service. */
   serviceCluster: Text | null = null;
+  /** Classes of routes whose requests can wait. */
+  shedClasses: Text[] = [];
   /** Live attempts that point into this policy: it may not be forgotten before they end. */
   uses: i32 = 0;
   readonly nameText: Text;
