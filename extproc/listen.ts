@@ -27,6 +27,11 @@ export async function listenHttp(server: HttpServer, address: string): Promise<s
   });
 }
 
+/** Whether only this machine reaches the address. */
+export function isLoopback(address: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostOf(address));
+}
+
 function hostOf(address: string): string {
   return address.slice(0, address.lastIndexOf(":"));
 }

@@ -1,14 +1,18 @@
 import type { Server as HttpServer } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
+import { ControlSide } from "./control-side.js";
 import { Generations } from "./generations.js";
 import { GrpcServer } from "./grpc-server.js";
 import { Health } from "./health.js";
+import { healthEndpoint } from "./health-endpoint.js";
 import { createHttpServer } from "./http.js";
-import { listenGrpc, listenHttp } from "./listen.js";
+import { isLoopback, listenGrpc, listenHttp } from "./listen.js";
+import type { ServiceParts } from "./parts.js";
 import type { ServiceConfig } from "./service-config.js";
 import { buildServices } from "./services.js";
 import { Shelf } from "./shelf.js";
+import { syncEndpoint } from "./sync/endpoint.js";
 import { createLog } from "./telemetry/log.js";
 import { usageService } from "./usage/usage-service.js";
 
@@ -37,29 +41,35 @@ export interface Service {
  * Loads what `tokens.preload` names, then listens. Resolves when both ports serve.
  * @throws ConfigError for a bad vocabulary, ListenError for a port that can't be had.
  */
-export async function startService(config: ServiceConfig): Promise<Service> {
+export async function startService(config: ServiceConfig, parts: ServiceParts = {}): Promise<Service> {
   const log = createLog(config.log.level);
   const startedAt = performance.now();
   const shelf = new Shelf();
-  const generations = new Generations(await buildServices(config, shelf, log));
+  const side = new ControlSide(log, parts);
+  const generations = new Generations(await buildServices(config, shelf, log, side));
+  side.use(() => generations.services.advisors);
   const health = new Health();
   const { maxBodyBytes } = config;
   const sides = [usageService(() => generations.services.limiter)];
   const grpcServer = new GrpcServer({ maxBodyBytes, lease: () => generations.lease(), health, sides, log });
   let inUse = config;
   let isConfigStale = false;
-  const httpServer = createHttpServer({
+  const healthz = healthEndpoint({
     isServing: () => health.serving,
     isConfigStale: () => isConfigStale,
     longQueues: () => generations.services.longQueues(),
   });
+  const sync = syncEndpoint(side.gateways, () => generations.services.admission);
+  const httpServer = createHttpServer(new Map([...healthz, ...sync]), log);
   const giveUp = (cause: unknown) => {
     grpcServer.close();
+    side.close();
     generations.closeAll();
     throw cause;
   };
   const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc).catch(giveUp);
   const httpAddress = await listenHttp(httpServer, config.listen.http).catch(giveUp);
+  warnOfOpenSync(config, log);
   log.info({ grpcAddress, httpAddress, startMs: Math.round(performance.now() - startedAt) }, "started");
   let closing: Promise<void> | undefined;
   return {
@@ -70,7 +80,7 @@ export async function startService(config: ServiceConfig): Promise<Service> {
       return generations.count;
     },
     async reconfigure(next) {
-      const services = await buildServices(next, shelf, log);
+      const services = await buildServices(next, shelf, log, side);
       if (closing !== undefined) {
         services.close();
         return;
@@ -87,12 +97,20 @@ export async function startService(config: ServiceConfig): Promise<Service> {
       isConfigStale = isStale;
     },
     close() {
-      closing ??= drain(grpcServer, httpServer, health, inUse.drainTimeout, log).then(() =>
-        generations.closeAll(),
-      );
+      closing ??= drain(grpcServer, httpServer, health, inUse.drainTimeout, log).then(() => {
+        side.close();
+        generations.closeAll();
+      });
       return closing;
     },
   };
+}
+
+function warnOfOpenSync({ listen, sync }: ServiceConfig, log: Logger): void {
+  if (isLoopback(listen.http) || sync !== undefined) return;
+  log.warn(
+    "whoever reaches listen.http may sync and vote: set sync.tokenFile, or let only gateways reach it",
+  );
 }
 
 function changedKeys(old: ServiceConfig, next: ServiceConfig): string[] {

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { callerSettings } from "./callers/settings.js";
-import { address, count, duration } from "./config/fields.js";
+import { address, addressOrOff, count, duration } from "./config/fields.js";
 import { checkSettings, SettingsFile } from "./config/load.js";
 import { limitsSettings } from "./limits/settings.js";
 import { cacheSettings } from "./remember/settings.js";
 import { signalsSettings } from "./signals/settings.js";
+import { syncSettings } from "./sync/settings.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
 import { tokenizersSettings, tokensSettings } from "./tokens/settings.js";
 
@@ -16,7 +17,12 @@ export const serviceSchema = z.strictObject({
   listen: z
     .strictObject({
       grpc: address.default("127.0.0.1:9002").describe("Where Envoy speaks ext_proc. host:port."),
-      http: address.default("127.0.0.1:9003").describe("Where /healthz is asked. host:port."),
+      http: address
+        .default("127.0.0.1:9003")
+        .describe("Where gateways sync and /healthz and /metrics are asked. host:port."),
+      admin: addressOrOff
+        .default("127.0.0.1:9004")
+        .describe("Where the control API is asked. host:port, or off for none."),
     })
     .prefault({})
     .describe("Ports. A change needs a restart."),
@@ -38,6 +44,7 @@ export const serviceSchema = z.strictObject({
   tokenizers: tokenizersSettings,
   limits: limitsSettings,
   signals: signalsSettings,
+  sync: syncSettings,
 });
 
 export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;

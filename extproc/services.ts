@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { ControlSide } from "./control-side.js";
 import { CountRole } from "./count/role.js";
 import { CallerLimiter } from "./limits/caller-limiter.js";
 import { LimitMemory } from "./limits/limit-memory.js";
@@ -11,6 +12,8 @@ import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
 import type { Hold, Shelf } from "./shelf.js";
 import { QueueWatch } from "./signals/queue-watch.js";
+import type { Advisor } from "./sync/contract.js";
+import { type Admission, readAdmission } from "./sync/token.js";
 import { warnOnce } from "./telemetry/warn-once.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
@@ -22,6 +25,10 @@ export interface Services {
   readonly roles: ReadonlyMap<string, Role>;
   /** Undefined when nothing is limited. */
   readonly limiter: Limiter | undefined;
+  /** Who has a say in what gateways are told, by this configuration. */
+  readonly advisors: readonly Advisor[];
+  /** Which gateways may sync. */
+  readonly admission: Admission;
   /** Backends whose engines have a long queue, for /healthz. */
   longQueues(): readonly string[];
   /** Gives back what they hold; no stream uses them any more. */
@@ -30,10 +37,15 @@ export interface Services {
 
 /**
  * Builds what a configuration asks for. What `shelf` has of the configuration before is taken over while its
- * settings are the same.
+ * settings are the same; `side` is what outlives them all.
  * @throws ConfigError for settings that only turn out to be wrong here, like a file that is no vocabulary.
  */
-export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Logger): Promise<Services> {
+export async function buildServices(
+  config: ServiceConfig,
+  shelf: Shelf,
+  log: Logger,
+  _side: ControlSide,
+): Promise<Services> {
   const hold = shelf.open();
   try {
     const { tokens, tokenizers } = config;
@@ -55,6 +67,8 @@ export async function buildServices(config: ServiceConfig, shelf: Shelf, log: Lo
     });
     return {
       limiter,
+      advisors: [],
+      admission: readAdmission(config.sync),
       roles: new Map<string, Role>([
         [
           "count",

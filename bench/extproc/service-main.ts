@@ -1,4 +1,5 @@
 // The service as it ships, and one role more that does nothing: `node service-main.js HOST:PORT`.
+import { ControlSide } from "../../extproc/control-side.js";
 import { Generations } from "../../extproc/generations.js";
 import { GrpcServer } from "../../extproc/grpc-server.js";
 import { Health } from "../../extproc/health.js";
@@ -11,7 +12,7 @@ import { DO_NOTHING } from "./roles.js";
 
 const config = parseConfig({ log: { level: "error" } });
 const log = createLog(config.log.level);
-const services = await buildServices(config, new Shelf(), log);
+const services = await buildServices(config, new Shelf(), log, new ControlSide(log, {}));
 const doNothing: Role = { begin: () => ({ onRequestHeaders: () => ({}), onRequestBody: () => ({}) }) };
 const roles = new Map([...services.roles, [DO_NOTHING, doNothing]]);
 const generations = new Generations({ ...services, roles });

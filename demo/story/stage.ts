@@ -34,6 +34,7 @@ export const PORTS = {
   admin: 9901,
   service: 9002,
   serviceHttp: 9003,
+  serviceAdmin: 9004,
   gpu: 9101,
   model: 9104,
 };
@@ -47,6 +48,7 @@ export async function setStage(settings: StageSettings, cast: Cast): Promise<Sta
   await assertPortFree(PORTS.admin, "Envoy's admin interface");
   await assertPortFree(PORTS.service, "the service's gRPC port");
   await assertPortFree(PORTS.serviceHttp, "the service's HTTP port");
+  await assertPortFree(PORTS.serviceAdmin, "the service's control API");
   if (settings.real !== undefined) await assertPortFree(PORTS.model, "the real model's server");
   const binary = await findEnvoy(settings.repoRoot);
   // The service loads its vocabularies while the fleet loads its own.

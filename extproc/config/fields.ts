@@ -32,6 +32,9 @@ export const address = z
   .regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s[\]]+):(\d{1,5})$/, { error: "must be host:port", abort: true })
   .refine((text) => Number(text.slice(text.lastIndexOf(":") + 1)) <= 65_535, "must be host:port");
 
+/** Where to listen, or `off`. */
+export const addressOrOff = z.union([z.literal("off"), address], 'must be host:port or "off"');
+
 /** A text that says something. */
 export const text = z
   .string("must be a text")

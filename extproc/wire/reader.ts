@@ -42,6 +42,12 @@ export class Reader {
     return this.readVarint() !== 0;
   }
 
+  /** A whole number that is not negative. */
+  number(): number {
+    this.expect(VARINT);
+    return this.readVarint();
+  }
+
   double(): number {
     this.expect(FIXED64);
     return this.bytes.readDoubleLE(this.advance(8));

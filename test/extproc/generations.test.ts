@@ -4,7 +4,14 @@ import { Generations } from "../../extproc/generations.js";
 import type { Services } from "../../extproc/services.js";
 
 function servicesNamed(name: string, closed: string[]): Services {
-  return { roles: new Map(), limiter: undefined, longQueues: () => [name], close: () => closed.push(name) };
+  return {
+    roles: new Map(),
+    limiter: undefined,
+    advisors: [],
+    admission: () => true,
+    longQueues: () => [name],
+    close: () => closed.push(name),
+  };
 }
 
 test("a stream keeps what it began with until it ends", () => {

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
-import { createHttpServer, type HealthFacts, MAX_CONNECTIONS } from "../../extproc/http.js";
+import { pino } from "pino";
+import { type HealthFacts, healthEndpoint } from "../../extproc/health-endpoint.js";
+import { createHttpServer, MAX_CONNECTIONS } from "../../extproc/http.js";
 
 const WELL: HealthFacts = { isServing: () => true, isConfigStale: () => false, longQueues: () => [] };
 
@@ -10,7 +12,8 @@ async function withServer(
   facts: Partial<HealthFacts>,
   check: (port: number) => Promise<void>,
 ): Promise<void> {
-  const server = createHttpServer({ ...WELL, ...facts }).listen(0, "127.0.0.1");
+  const endpoints = healthEndpoint({ ...WELL, ...facts });
+  const server = createHttpServer(endpoints, pino({ level: "silent" })).listen(0, "127.0.0.1");
   await once(server, "listening");
   try {
     await check((server.address() as AddressInfo).port);

@@ -16,7 +16,11 @@ function messageOf(raw: unknown): string {
 test("has defaults for everything", () => {
   for (const raw of [undefined, null, {}]) {
     const config = parseConfig(raw);
-    assert.deepEqual(config.listen, { grpc: "127.0.0.1:9002", http: "127.0.0.1:9003" });
+    assert.deepEqual(config.listen, {
+      grpc: "127.0.0.1:9002",
+      http: "127.0.0.1:9003",
+      admin: "127.0.0.1:9004",
+    });
     assert.equal(config.drainTimeout, 10_000);
     assert.equal(config.tokens.timeLimit, 150);
   }

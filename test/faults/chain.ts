@@ -31,7 +31,7 @@ export interface SharedService {
 export async function startSharedService(): Promise<SharedService> {
   const grpcPort = await freePort();
   const httpPort = await freePort();
-  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}` };
+  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}`, admin: "off" };
   const running = await startService({ config: { listen, log: { level: "warn" } }, httpPort });
   return { grpcPort, httpPort, running };
 }

@@ -66,7 +66,7 @@ export interface AskingSettings extends Partial<Omit<Ask, "servicePort">> {
 export async function startAskingRig({ config, ...ask }: AskingSettings = {}): Promise<AskingRig> {
   const grpcPort = await freePort();
   const httpPort = await freePort();
-  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}` };
+  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}`, admin: "off" };
   const serve = () => startService({ config: { listen, log: { level: "warn" }, ...config }, httpPort });
   const upstream = await startUpstream();
   const service = await serve();

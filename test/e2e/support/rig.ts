@@ -170,7 +170,7 @@ export async function startRig(settings: RigSettings = {}): Promise<Rig> {
   ]);
   const grpcPort = await freePort();
   const httpPort = await freePort();
-  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}` };
+  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}`, admin: "off" };
   const upstreams = { gpu, small, public_ };
   const service = hasService
     ? await startService({ config: { listen, log: { level: "warn" }, ...settings.serviceConfig }, httpPort })

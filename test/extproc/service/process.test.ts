@@ -67,7 +67,7 @@ test("exits 1 with one line that names the setting when a port is taken", async 
     for (const field of ["grpc", "http"] as const) {
       const other = field === "grpc" ? "http" : "grpc";
       const service = new ServiceProcess(
-        `listen: {${field}: "127.0.0.1:${port}", ${other}: "127.0.0.1:0"}\n`,
+        `listen: {${field}: "127.0.0.1:${port}", ${other}: "127.0.0.1:0", admin: off}\n`,
       );
       assert.equal(await service.exit(), 1);
       assert.match(

@@ -15,7 +15,8 @@ import { bodyMessage, headersMessage, plainMetadata, ServiceClient } from "../su
 
 const folder = mkdtempSync(join(tmpdir(), "llm-breaker-"));
 const path = join(folder, "service.yaml");
-const BASE = 'listen: {grpc: "127.0.0.1:0", http: "127.0.0.1:0"}\nlog: {level: silent}\n';
+const BASE =
+  'listen: {grpc: "127.0.0.1:0", http: "127.0.0.1:0", admin: "127.0.0.1:0"}\nlog: {level: silent}\n';
 const HEADERS = { ":method": "POST", ":path": "/v1/chat/completions" };
 const BODY =
   '{"model":"qwen3-4b","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}';

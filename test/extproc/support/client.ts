@@ -153,7 +153,7 @@ export class ServiceClient {
 export async function startForTest(
   raw: Record<string, unknown> = {},
 ): Promise<{ service: Service; client: ServiceClient }> {
-  const listen = { grpc: "127.0.0.1:0", http: "127.0.0.1:0" };
+  const listen = { grpc: "127.0.0.1:0", http: "127.0.0.1:0", admin: "127.0.0.1:0" };
   const service = await startService(parseConfig({ listen, log: { level: "silent" }, ...raw }));
   return { service, client: new ServiceClient(service.grpcAddress) };
 }

@@ -12,7 +12,8 @@ const folder = mkdtempSync(join(tmpdir(), "llm-breaker-"));
 after(() => rmSync(folder, { recursive: true }));
 
 /** YAML: ports that are free, every log line. */
-export const FREE_PORTS = 'listen: {grpc: "127.0.0.1:0", http: "127.0.0.1:0"}\nlog: {level: debug}\n';
+export const FREE_PORTS =
+  'listen: {grpc: "127.0.0.1:0", http: "127.0.0.1:0", admin: "127.0.0.1:0"}\nlog: {level: debug}\n';
 
 interface LogLine {
   msg: string;
