@@ -12,8 +12,10 @@ import {
   tryAcquireCanary,
   tryAcquireIdleCanary,
   tryAcquireProbe,
+  tryClose,
 } from "../../../filter/breaker/breaker";
 import { BreakerConfig, Stage } from "../../../filter/breaker/config";
+import { Move, onMove } from "../../../filter/breaker/move";
 import { FULL_WEIGHT, Outcome } from "../../../filter/breaker/outcome";
 import {
   BackendRecord,
@@ -22,6 +24,7 @@ import {
   MAX_BUCKETS,
   MAX_RECORD_SIZE,
 } from "../../../filter/breaker/record";
+import { State } from "../../../filter/breaker/state";
 
 /** A draw that every percentage above 0 takes, and one that only 100 % takes. */
 export const DRAWN: u32 = 0;
@@ -167,6 +170,27 @@ export class Backend {
 
   abandon(owner: u64): i32 {
     return abandonProbe(this.record, this.config, this.now, owner);
+  }
+
+  /** Asks as the tick does whether a held ramp may close. */
+  tick(): i32 {
+    return tryClose(this.record, this.config, this.now);
+  }
+
+  /** A word of the group for all, made for the record as it is. */
+  word(to: i32, cause: i32, version: u64): Move {
+    const move = new Move();
+    move.version = version;
+    move.expectedGeneration = this.record.generation;
+    move.to = to;
+    move.stage = to === State.HALF_OPEN ? 1 : 0;
+    move.cause = cause;
+    move.isForAll = true;
+    return move;
+  }
+
+  move(move: Move): i32 {
+    return onMove(this.record, this.config, this.now, move);
   }
 
   stages(first: Stage, second: Stage): this {

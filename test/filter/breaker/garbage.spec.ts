@@ -10,9 +10,14 @@ import {
   remainingWaitMs,
   renewPermit,
   tryAcquireCanary,
+  tryAcquireIdleCanary,
   tryAcquireProbe,
+  tryClose,
 } from "../../../filter/breaker/breaker";
 import { BreakerConfig, Stage } from "../../../filter/breaker/config";
+import { transitionTo } from "../../../filter/breaker/history";
+import { Move, onMove } from "../../../filter/breaker/move";
+import { stageCap } from "../../../filter/breaker/ramp";
 import {
   adaptRecord,
   BackendRecord,
@@ -23,6 +28,7 @@ import {
   permitAt,
   recordSize,
 } from "../../../filter/breaker/record";
+import { restore, Summary } from "../../../filter/breaker/restore";
 import { causeName, stateName } from "../../../filter/breaker/state";
 import { Xorshift } from "./backend";
 
@@ -83,11 +89,40 @@ function anyConfig(): BreakerConfig {
   config.probeLeaseMs = <u32>anyNumber();
   config.canaryNoDrawAfterMs = <u32>anyNumber();
   config.permitTimeoutMs = <u32>anyNumber();
+  config.isClosingHeld = random.below(2) === 0;
+  config.rampShare = <i32>anyNumber();
   config.stages = new StaticArray<Stage>(<i32>random.below(4));
   for (let i = 0; i < config.stages.length; i++) {
     config.stages[i] = new Stage(<i32>anyNumber(), <i32>anyNumber(), <i32>anyNumber());
   }
   return config;
+}
+
+const anyMove = new Move();
+const anySummary = new Summary();
+
+/** Words from outside, half of them made for this record. */
+function sayAnything(record: BackendRecord, config: BreakerConfig): void {
+  const move = anyMove;
+  move.version = random.below(2) === 0 ? record.track + 1 : anyNumber();
+  move.expectedGeneration = random.below(2) === 0 ? record.generation : <u32>anyNumber();
+  move.to = random.below(4) === 0 ? <i32>anyNumber() : <i32>random.below(3);
+  move.stage = <i32>anyNumber();
+  move.openings = <i32>anyNumber();
+  move.waitMs = anyNumber();
+  move.cause = random.below(4) === 0 ? <i32>anyNumber() : 17 + <i32>random.below(4);
+  move.isForAll = random.below(2) === 0;
+  move.isOwn = random.below(4) === 0;
+  onMove(record, config, anyNumber(), move);
+  anySummary.state = <i32>anyNumber();
+  anySummary.openings = <i32>anyNumber();
+  anySummary.waitMs = anyNumber();
+  anySummary.track = anyNumber();
+  restore(record, config, anyNumber(), anySummary);
+  tryClose(record, config, anyNumber());
+  stageCap(record, config);
+  transitionTo(record, <u32>anyNumber());
+  transitionTo(record, record.generation);
 }
 
 /** Every function of the seam once, in any order of states that the bytes may lead to. */
@@ -98,6 +133,7 @@ function callAll(config: BreakerConfig): void {
   remainingWaitMs(record, config, anyNumber());
   isCanaryDrawn(record, config, anyNumber(), <u32>anyNumber());
   const taken = tryAcquireCanary(record, config, anyNumber());
+  tryAcquireIdleCanary(record, config, anyNumber());
   renewPermit(record, config, taken, anyNumber());
   onOutcome(
     record,
@@ -140,6 +176,7 @@ function callAll(config: BreakerConfig): void {
   if (random.below(2) === 0) onProbeOutcome(record, config, anyNumber(), owner, random.below(2) === 0, 1);
   abandonProbe(record, config, anyNumber(), owner);
   releasePermit(record, <u32>anyNumber());
+  sayAnything(record, config);
   causeName(record.lastCause);
   stateName(record.state);
 }
