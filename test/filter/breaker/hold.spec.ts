@@ -1,4 +1,4 @@
-import { Stage } from "../../../filter/breaker/config";
+import { Mode, Stage } from "../../../filter/breaker/config";
 import { Outcome } from "../../../filter/breaker/outcome";
 import { livePermits } from "../../../filter/breaker/permits";
 import { stageCap } from "../../../filter/breaker/ramp";
@@ -70,6 +70,24 @@ describe("a ramp that the engine's signals hold", () => {
     backend.canary(Outcome.SUCCESS);
     expect(backend.tick()).toBe(Cause.NONE);
     expect(backend.record.stageSuccesses).toBe(2);
+  });
+
+  it("is not closed by the tick when a push makes an earlier stage shorter", () => {
+    backend.config.isClosingHeld = false;
+    backend.canary(Outcome.SUCCESS);
+    backend.config.stages = [new Stage(50, 2, 1), new Stage(100, 4, 1)];
+    expect(backend.tick()).toBe(Cause.NONE);
+    expect(backend.record.stage).toBe(1);
+  });
+
+  it("stays where it is while a mode is forced", () => {
+    pass();
+    backend.config.isClosingHeld = false;
+    backend.config.mode = Mode.FORCED_CLOSED;
+    expect(backend.tick()).toBe(Cause.NONE);
+    expect(backend.record.state).toBe(State.HALF_OPEN);
+    backend.config.mode = Mode.SHADOW;
+    expect(backend.tick()).toBe(Cause.RAMP_COMPLETE);
   });
 
   it("is not closed without any success, whatever the policy asks for", () => {
