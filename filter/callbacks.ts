@@ -6,7 +6,6 @@ import * as gate from "./gate";
 import { GateSlot, gateSlots } from "./gate/slot";
 import * as guard from "./guard";
 import { GuardSlot, guardSlots } from "./guard";
-import { onBeat } from "./heartbeat";
 import { mark, release } from "./host/arena";
 import { findSlot, insertSlot, removeSlot, Slot } from "./host/contexts";
 import { collectGarbage } from "./host/log";
@@ -16,6 +15,7 @@ import { MeterSlot, meterSlots } from "./meter/slot";
 import { Policy } from "./policy/policy";
 import { onProbeAnswer } from "./probe";
 import { configure, createRoot, deleteRoot, findRoot, Position, tick } from "./roots";
+import { onSyncAnswer } from "./sync/sync";
 
 export function proxy_abi_version_0_2_1(): void {}
 
@@ -173,7 +173,7 @@ export function proxy_on_http_call_response(
   _trailerCount: u32,
 ): void {
   const top = mark();
-  if (!onBeat(token)) onProbeAnswer(token, headerCount, bodySize);
+  if (!onSyncAnswer(token, bodySize)) onProbeAnswer(token, headerCount, bodySize);
   release(top);
 }
 

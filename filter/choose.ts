@@ -5,12 +5,12 @@ import { isRefusing } from "./breaker/mode";
 import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
 import { hasRoom } from "./calls";
-import { isServiceUp } from "./heartbeat";
 import { random32 } from "./host/clock";
 import { increment } from "./host/metrics";
 import { Backend, Chain, Policy } from "./policy/policy";
 import { readRecord } from "./records";
 import { NO_TIER, RequestRecord } from "./request-record";
+import { isServiceUp } from "./sync/service";
 
 /** The tier chosen, or -1 when none is permitted. */
 export let chosenTier: i32 = -1;

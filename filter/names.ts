@@ -22,7 +22,10 @@ export const STOP = Text.of("llm.breaker.stop");
 
 export const KEY_NONCE = Text.of("llm.breaker/nonce");
 export const KEY_SERVICE = Text.of("llm.breaker/service");
+export const KEY_PROCESS = Text.of("llm.breaker/process");
+/** Followed by a slash and the policy's name. */
 export const KEY_LEADER = Text.of("llm.breaker/leader");
+export const KEY_SYNC = Text.of("llm.breaker/sync");
 
 export const HEADER_PREFIX = Text.of("x-llm-breaker-");
 export const HEADER_RETRY = Text.of("x-llm-breaker-retry");
@@ -33,7 +36,6 @@ export const HEADER_TRIED = Text.of("x-llm-breaker-tried");
 export const HEADER_REASON = Text.of("x-llm-breaker-reason");
 export const HEADER_REWRITTEN = Text.of("x-llm-breaker-rewritten");
 export const HEADER_ADAPTED = Text.of("x-llm-breaker-adapted");
-export const HEADER_DEGRADE = Text.of("x-llm-breaker-degrade");
 
 /** Asks an engine to tell of its load with its answer, and in which form; and what it tells. */
 export const LOAD_FORMAT = Text.of("endpoint-load-metrics-format");
@@ -77,6 +79,7 @@ export const PROPERTY_ROOT_ID = Text.of("plugin_root_id");
 export const PROPERTY_CHAIN = Text.path("xds/route_metadata/filter_metadata/llm.breaker/chain");
 export const PROPERTY_CLASS = Text.path("xds/route_metadata/filter_metadata/llm.breaker/class");
 export const PROPERTY_CLUSTER_METADATA = Text.path("xds/cluster_metadata/filter_metadata/llm.breaker");
+export const PROPERTY_NODE_ID = Text.path("xds/node/id");
 export const PROPERTY_CLUSTER_NAME = Text.path("xds/cluster_name");
 export const PROPERTY_CANARY = Text.path("metadata/filter_metadata/llm.breaker/canary");
 export const PROPERTY_EXACT = Text.path("metadata/filter_metadata/llm.breaker/exact");

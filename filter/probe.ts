@@ -26,6 +26,7 @@ import {
   abandonProbe,
   acquireIdleCanary,
   acquireProbe,
+  closeIfReady,
   fileOutcome,
   fileProbe,
   grantedGeneration,
@@ -80,6 +81,7 @@ export function probeDue(policy: Policy, now: u64): void {
     if (ptr !== 0) {
       const record = changetype<BackendRecord>(ptr);
       showState(backend, record);
+      if (record.state === State.HALF_OPEN && record.stage > 0) closeIfReady(backend, now);
       // A probe that nobody rewrites would be a verdict on our own service.
       if (isServed(policy, backend)) advance(backend, record, now);
     }
@@ -88,13 +90,15 @@ export function probeDue(policy: Policy, now: u64): void {
 }
 
 function advance(backend: Backend, record: BackendRecord, now: u64): void {
-  if (isDue(record, now)) probe(backend, now);
+  if (isDue(backend, record, now)) probe(backend, now);
   else if (record.state === State.HALF_OPEN && record.stage > 0) feedRamp(backend, now);
 }
 
 /** A cheap look before the compare-and-swap; the breaker has the last word. */
-function isDue(record: BackendRecord, now: u64): bool {
+function isDue(backend: Backend, record: BackendRecord, now: u64): bool {
   if (hasClockStepped(record, now)) return true;
+  // Of a group one gateway at a time has its lease.
+  if (!backend.directive.mayProbe(now)) return false;
   if (record.state === State.OPEN) return now >= record.openUntilMs;
   return record.state === State.HALF_OPEN && record.stage === 0 && now >= record.probeLeaseUntilMs;
 }
@@ -148,7 +152,15 @@ function sendProbe(backend: Backend): u32 {
   putPair(names.HEADER_PROBE, resultPtr(), resultSize());
   const headers = finishPairs();
   if (headers === 0) return 0;
-  return httpCall(backend.cluster, headers, pairsSize(), backend.probe.body, backend.probe.firstTokenMaxMs);
+  const body = backend.probe.body;
+  return httpCall(
+    backend.cluster,
+    headers,
+    pairsSize(),
+    body.ptr,
+    body.length,
+    backend.probe.firstTokenMaxMs,
+  );
 }
 
 /** Takes the answer of a probe and files its verdict; false when the call was not one. */

@@ -1,6 +1,5 @@
 // Which position a plugin's root is, and what it was told.
 
-import { beat } from "./heartbeat";
 import { Buffer, readBuffer } from "./host/buffers";
 import { nowMs } from "./host/clock";
 import { canChangeCluster } from "./host/envoy-version";
@@ -17,6 +16,8 @@ import { eachBackend, isCurrent, publishPolicy } from "./policies";
 import { Policy } from "./policy/policy";
 import { presentKey } from "./policy-store";
 import { createNonce, probeDue } from "./probe";
+import { applyDirectives } from "./sync/apply";
+import { startSync, sync } from "./sync/sync";
 
 export enum Position {
   UNKNOWN,
@@ -94,6 +95,7 @@ function configureGate(root: Root, size: i32): bool {
   root.policy = policy;
   root.policyKey = presentKey(policy.name);
   createNonce();
+  startSync(policy);
   return true;
 }
 
@@ -109,8 +111,9 @@ function positionOf(): Position {
 
 export function tick(root: Root): void {
   flushCounters();
-  if (root.position === Position.GATE || root.position === Position.ADMIT)
-    eachBackend(refreshShedding, nowMs());
+  const now = nowMs();
+  applyDirectives(now);
+  if (root.position === Position.GATE || root.position === Position.ADMIT) eachBackend(refreshShedding, now);
   if (root.position === Position.METER) {
     walkAttempts(root.id);
     return;
@@ -123,7 +126,6 @@ export function tick(root: Root): void {
     tickEvery(0);
     return;
   }
-  const now = nowMs();
   probeDue(policy, now);
-  beat(policy, now);
+  sync(policy, now);
 }

@@ -1,10 +1,10 @@
 // When a request goes to the service before its tier is final.
-import { isServiceLost, isServiceUp } from "../heartbeat";
 import { writeFilterState } from "../host/properties";
 import * as names from "../names";
 import { CanarySize, Chain, Policy } from "../policy/policy";
 import { acquireCanary, grantedGeneration } from "../records";
 import { NO_TIER, RequestRecord } from "../request-record";
+import { isServiceLost, isServiceUp } from "../sync/service";
 import { GateSlot, requestOf } from "./slot";
 
 const MAX_BYTES_PER_CANARY_TOKEN: i32 = 8;

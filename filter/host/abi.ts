@@ -52,6 +52,8 @@ export const CAS_MISMATCH: u32 = 8;
 // @ts-ignore: decorator
 @external("env", "proxy_record_metric") export declare function proxy_record_metric(id: u32, value: u64): u32;
 // @ts-ignore: decorator
+@external("env", "proxy_get_metric") export declare function proxy_get_metric(id: u32, valueOut: usize): u32;
+// @ts-ignore: decorator
 @external("wasi_snapshot_preview1", "clock_time_get") export declare function clock_time_get(id: u32, precision: u64, timeOut: usize): u32;
 // @ts-ignore: decorator
 @external("wasi_snapshot_preview1", "random_get") export declare function random_get(buffer: usize, size: usize): u32;

@@ -6,14 +6,21 @@ const NO_TRAILERS: usize = heap.alloc(4);
 store<u32>(NO_TRAILERS, 0);
 
 /** Sends a request through a cluster. Its token, or 0 when Envoy did not take it (no host, no such cluster). */
-export function httpCall(cluster: Text, headers: usize, headersSize: i32, body: Text, timeoutMs: u32): u32 {
+export function httpCall(
+  cluster: Text,
+  headers: usize,
+  headersSize: i32,
+  body: usize,
+  bodySize: i32,
+  timeoutMs: u32,
+): u32 {
   const status = proxy_http_call(
     cluster.ptr,
     cluster.length,
     headers,
     headersSize,
-    body.ptr,
-    body.length,
+    body,
+    bodySize,
     NO_TRAILERS,
     4,
     timeoutMs,

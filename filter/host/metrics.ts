@@ -1,4 +1,10 @@
-import { OK, proxy_define_metric, proxy_increment_metric, proxy_record_metric } from "./abi";
+import {
+  OK,
+  proxy_define_metric,
+  proxy_get_metric,
+  proxy_increment_metric,
+  proxy_record_metric,
+} from "./abi";
 import { RESULT } from "./result";
 import { Text } from "./text";
 
@@ -39,6 +45,11 @@ export function flushCounters(): void {
     pending[i] = 0;
     proxy_increment_metric(unchecked(ids[i]), count);
   }
+}
+
+/** What all VMs of the process have handed over so far. */
+export function readCounter(counter: i32): u64 {
+  return proxy_get_metric(unchecked(ids[counter]), RESULT) === OK ? load<u64>(RESULT) : 0;
 }
 
 export function defineGauge(name: string): u32 {

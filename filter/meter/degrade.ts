@@ -1,7 +1,6 @@
 // How a backend fares when an attempt starts: the service, and the matcher before it, cut requests down while it is weak.
 import { BackendRecord } from "../breaker/record";
 import { State } from "../breaker/state";
-import { isQueueLong } from "../heartbeat";
 import { writeFilterState } from "../host/properties";
 import { Text } from "../host/text";
 import * as names from "../names";
@@ -20,7 +19,7 @@ export function tellDegrade(slot: MeterSlot): void {
 
 function reason(slot: MeterSlot): Text {
   if (slot.permit !== 0 || isHalfOpen(slot)) return HALF_OPEN;
-  return isQueueLong(backendOf(slot).aliasText, slot.startMs) ? QUEUE : NO;
+  return backendOf(slot).directive.isQueueLong ? QUEUE : NO;
 }
 
 /** Without a permit a half-open backend is asked in shadow mode, or when nobody else is left. */

@@ -11,6 +11,11 @@ const DEFAULT_PROBE_BODY = '{"messages":[{"role":"user","content":"hi"}],"max_to
 /** In the order of `Mode`. */
 const MODES: string[] = ["enforce", "shadow", "disabled", "forcedOpen", "forcedClosed"];
 
+/** As the policy spells it. */
+export function modeName(mode: i32): string {
+  return <u32>mode < <u32>MODES.length ? MODES[mode] : "unknown";
+}
+
 /** Reads breaker settings over what `backend` already has: first the shared part, then the backend's own. */
 export function parseBreaker(fields: Fields, backend: Backend): void {
   const config = backend.breaker;

@@ -32,6 +32,7 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
   if (cluster.length) policy.serviceCluster = Text.of(cluster);
   service.close();
   if (!cluster.length) faultWithoutService(fields, policy);
+  for (let i = 0; i < policy.backends.length; i++) policy.backends[i].isAdvised = cluster.length > 0;
   fields.close();
   return errors.length ? null : policy;
 }
@@ -98,6 +99,7 @@ function parseBackends(fields: Fields, shared: Json, policy: Policy): void {
     parseBreaker(new Fields("breaker", shared, ignored), backend);
     if (own) parseBreaker(new Fields(entry.name("breaker"), own, fields.errors), backend);
     entry.close();
+    backend.policyMode = backend.breaker.mode;
     policy.backends.push(backend);
   }
 }

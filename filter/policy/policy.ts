@@ -1,4 +1,4 @@
-import { BreakerConfig } from "../breaker/config";
+import { BreakerConfig, Mode } from "../breaker/config";
 import { Text } from "../host/text";
 import { CallCount, callCountOf } from "./call-count";
 import { Directive } from "./directive";
@@ -98,6 +98,7 @@ export class Backend {
   readonly aliasText: Text;
   readonly recordKey: Text;
   readonly trendKey: Text;
+  readonly directiveKey: Text;
   readonly calls: CallCount;
   cluster: Text;
   breaker: BreakerConfig = new BreakerConfig();
@@ -131,12 +132,17 @@ export class Backend {
   shedAboveQueueDepth: i32 = 0;
   /** They are, by the last tick's look. */
   isShedding: bool = false;
+  /** The policy names a service, which may have something to say. */
+  isAdvised: bool = false;
+  /** The policy's own mode, which holds again when an operator's is over. */
+  policyMode: i32 = Mode.ENFORCE;
 
   constructor(readonly alias: string) {
     this.aliasText = Text.of(alias);
     this.cluster = Text.of(alias);
     this.recordKey = Text.of("llm.breaker/backend/" + alias);
     this.trendKey = Text.of("llm.breaker/trend/" + alias);
+    this.directiveKey = Text.of("llm.breaker/directive/" + alias);
     this.calls = callCountOf(alias);
     this.load = loadFactsOf(alias);
   }

@@ -6,6 +6,7 @@ import type { HttpCall } from "./host/http-call.js";
 import { World } from "./host/world.js";
 import { policyWith } from "./policy.js";
 import { completion, jsonHead, openGpu, sendProbe } from "./recovery.js";
+import { SyncService } from "./sync-service.js";
 import { Worker } from "./worker.js";
 
 const policy = policyWith({ waitDurationInOpenState: "1s" });
@@ -120,7 +121,7 @@ describe("the probe of a backend that was open", () => {
       first.vm.tick(first.gate);
     }
     assert.equal(sentTo("gpu").length, 0);
-    first.vm.answerHttpCall(sentTo("service").at(-1) as HttpCall, { ":status": "200" });
+    new SyncService(world).answer(sentTo("service").at(-1) as HttpCall);
     world.clock.advance(250);
     first.vm.tick(first.gate);
     assert.equal(sentTo("gpu").length, 1);

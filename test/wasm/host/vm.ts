@@ -124,7 +124,11 @@ export class Vm {
   }
 
   /** Answers a call that the module made. Without headers it is a call that got no answer. */
-  answerHttpCall(call: HttpCall, headers?: Readonly<Record<string, string>>, body = ""): void {
+  answerHttpCall(
+    call: HttpCall,
+    headers?: Readonly<Record<string, string>>,
+    body: string | Buffer = "",
+  ): void {
     const map = new HeaderMap(headers);
     call.root.maps.set(MapType.callResponseHeaders, map);
     call.root.buffers.set(BufferType.callResponseBody, Buffer.from(body));
