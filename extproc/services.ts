@@ -11,7 +11,7 @@ import { RewriteRole } from "./rewrite/role.js";
 import type { Role } from "./role.js";
 import type { ServiceConfig } from "./service-config.js";
 import type { Hold, Shelf } from "./shelf.js";
-import { QueueWatch } from "./signals/queue-watch.js";
+import { EngineSignals } from "./signals/engine-signals.js";
 import type { Advisor } from "./sync/contract.js";
 import { type Admission, readAdmission } from "./sync/token.js";
 import { warnOnce } from "./telemetry/warn-once.js";
@@ -61,13 +61,13 @@ export async function buildServices(
     }));
     const limiter = takeLimiter(config, hold, log);
     const warn = warnOnce(log);
-    const queues = hold.take("queues", config.signals, () => {
-      const watch = new QueueWatch(config.signals, log);
-      return { thing: watch, close: () => watch.close() };
+    const signals = hold.take("signals", config.signals, () => {
+      const engines = new EngineSignals(config.signals, log).start();
+      return { thing: engines, close: () => engines.close() };
     });
     return {
       limiter,
-      advisors: [],
+      advisors: [signals],
       admission: readAdmission(config.sync),
       roles: new Map<string, Role>([
         [
@@ -84,7 +84,7 @@ export async function buildServices(
         ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
         ["remember", new RememberRole(answers, cache.maxAnswerBytes)],
       ]),
-      longQueues: () => queues.longQueues(),
+      longQueues: () => signals.longQueues(),
       close: () => hold.release(),
     };
   } catch (cause) {

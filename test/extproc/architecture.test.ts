@@ -18,7 +18,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   dialects: ["body", "dialects/anthropic"],
   "dialects/anthropic": ["body", "threads", "dialects", "request-headers.ts"],
   rewrite: ["body", "dialects", "request-headers.ts"],
-  signals: ["config"],
+  signals: ["config", "threads"],
   telemetry: ["request-headers.ts"],
 };
 
