@@ -8,11 +8,12 @@ import { Health } from "./health.js";
 import { healthEndpoint } from "./health-endpoint.js";
 import { createHttpServer } from "./http.js";
 import { isLoopback, listenGrpc, listenHttp } from "./listen.js";
+import { metricsEndpoint } from "./metrics-endpoint.js";
 import type { ServiceParts } from "./parts.js";
 import type { ServiceConfig } from "./service-config.js";
 import { buildServices } from "./services.js";
 import { Shelf } from "./shelf.js";
-import { syncEndpoint } from "./sync/endpoint.js";
+import { syncEndpoint } from "./sync-endpoint.js";
 import { createLog } from "./telemetry/log.js";
 import { usageService } from "./usage/usage-service.js";
 
@@ -60,7 +61,8 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
     longQueues: () => generations.services.longQueues(),
   });
   const sync = syncEndpoint(side.gateways, () => generations.services.admission);
-  const httpServer = createHttpServer(new Map([...healthz, ...sync]), log);
+  const metrics = metricsEndpoint(side.metrics);
+  const httpServer = createHttpServer(new Map([...healthz, ...sync, ...metrics]), log);
   const giveUp = (cause: unknown) => {
     grpcServer.close();
     side.close();

@@ -201,10 +201,17 @@ export class Gateways {
 
   private ringOf(backend: string): SecondRing | undefined {
     const known = this.rings.get(backend);
-    if (known !== undefined || this.rings.size >= MOST_BACKENDS) return known;
+    if (known !== undefined) return known;
+    if (this.rings.size >= MOST_BACKENDS) this.dropEmptyRings();
+    if (this.rings.size >= MOST_BACKENDS) return undefined;
     const ring = new SecondRing();
     this.rings.set(backend, ring);
     return ring;
+  }
+
+  private dropEmptyRings(): void {
+    const now = this.now();
+    for (const [name, ring] of this.rings) if (ring.isOver(now)) this.rings.delete(name);
   }
 
   private live(): Member[] {

@@ -1,7 +1,7 @@
 import type { Advice, BackendReport, Counters, Gateway, SyncRequest } from "./contract.js";
 
-/** A backend that a live gateway does not report any more has left its policy. */
-const BACKEND_GONE_AFTER_MS = 5_000;
+/** A backend that a live gateway does not report any more has left its policy. Large policies are reported in turns. */
+const BACKEND_GONE_AFTER_MS = 10_000;
 
 /** What one gateway last told about one backend, and was told. */
 export interface BackendView {

@@ -34,6 +34,11 @@ export class SecondRing {
       this.figures[from + offset] = (this.figures[from + offset] ?? 0) + second[key];
   }
 
+  /** Whether nothing was added for so long that it holds nothing any more. */
+  isOver(now: number): boolean {
+    return this.newest <= Math.floor(now / 1000) - SECONDS;
+  }
+
   /** Seconds in which something was, oldest first. */
   list(now: number, wallNow: number): RecordedSecond[] {
     const oldest = Math.max(0, Math.floor(now / 1000) - SECONDS + 1, this.newest - SECONDS + 1);

@@ -19,6 +19,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   "dialects/anthropic": ["body", "threads", "dialects", "request-headers.ts"],
   rewrite: ["body", "dialects", "request-headers.ts"],
   signals: ["config", "threads"],
+  sync: ["config"],
   telemetry: ["request-headers.ts"],
 };
 

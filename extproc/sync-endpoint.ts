@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
-import { answerText, type Endpoint, type Endpoints } from "../http.js";
-import { WireError } from "../wire/reader.js";
-import { readSyncRequest } from "../wire/sync-request.js";
-import { writeSyncResponse } from "../wire/sync-response.js";
-import { BodyError, readBody } from "./body.js";
-import type { SyncRequest, SyncResponse } from "./contract.js";
-import type { Admission } from "./token.js";
+import { answerText, type Endpoint, type Endpoints } from "./http.js";
+import { BodyError, readBody } from "./read-body.js";
+import type { SyncRequest, SyncResponse } from "./sync/contract.js";
+import type { Admission } from "./sync/token.js";
+import { WireError } from "./wire/reader.js";
+import { readSyncRequest } from "./wire/sync-request.js";
+import { writeSyncResponse } from "./wire/sync-response.js";
 
 const MAX_BODY_BYTES = 1_048_576;
 const BODY_TIMEOUT_MS = 2_000;
