@@ -2,12 +2,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { z } from "zod";
 import type { Backend } from "./backend.js";
 import { faultSchema } from "./faults.js";
+import { KV_CACHE_NAMES } from "./metrics.js";
+
+const pageSchema = z.strictObject({
+  backend: z.string(),
+  kvCacheNames: z.enum(KV_CACHE_NAMES).default("new"),
+  kvCacheUsage: z.union([z.number().min(0), z.literal("NaN")]).optional(),
+  waiting: z.number().int().min(0).optional(),
+});
 
 /**
  * The fleet's remote control.
  * `POST /faults {backend, kind, …}` begins a fault, `DELETE /faults {backend}` (or `?backend=`) ends it and answers with the
  * recovery lag, `GET /faults` lists conditions, `GET /requests[?backend=]` lists arrivals, `POST /seen {backend, value}`
- * tells whether a header ever carried the value.
+ * tells whether a header ever carried the value, `POST /page {backend, kvCacheNames, kvCacheUsage, waiting}` makes its /metrics
+ * say that, under such names; what is left out is true again.
  * Errors are 400/404 JSON `{"error": …}` that name the field.
  */
 export function createAdmin(backends: ReadonlyMap<string, Backend>): Server {
@@ -82,6 +91,11 @@ async function answer(
         .parse(await readBody(request));
       const { seen } = find(name);
       return send(response, 200, { seen: seen.has(value), overflowed: seen.overflowed });
+    }
+    case "POST /page": {
+      const { backend: name, ...page } = pageSchema.parse(await readBody(request));
+      find(name).page = page;
+      return send(response, 200, { backend: name, page });
     }
     default:
       throw new AdminError(404, `no such call: ${request.method} ${url.pathname}`);

@@ -13,7 +13,7 @@ import {
 import { type Condition, type Fault, FaultBoard } from "./faults.js";
 import { answerStreamed, answerWhole, type Turn } from "./generation.js";
 import { listen, stopListening } from "./listen.js";
-import { EngineMetrics } from "./metrics.js";
+import { EngineMetrics, HONEST_PAGE } from "./metrics.js";
 import { askedTokens, isProbe } from "./prompt.js";
 import { Scheduler } from "./scheduler.js";
 import { SeenValues } from "./seen-values.js";
@@ -26,6 +26,8 @@ export class Backend {
   readonly arrivals = new ArrivalLog();
   readonly seen = new SeenValues();
   readonly settings: BackendSettings;
+  /** What /metrics says. */
+  page = HONEST_PAGE;
   readonly #random: Random;
   readonly #countTokens: CountPromptTokens;
   readonly #board = new FaultBoard();
@@ -178,11 +180,12 @@ export class Backend {
     const outOfMemory = condition.state === "faulty" && condition.fault.kind === "cudaOutOfMemory";
     const hung = condition.state === "faulty" && condition.fault.kind === "hang";
     const served = this.#scheduler.running + this.#scheduler.waiting;
-    return this.#metrics.render(this.settings.model, {
+    const gauges = {
       running: this.#scheduler.running,
       waiting: this.#scheduler.waiting + (hung ? this.arrivals.running - served : 0),
       kvCacheUsage: outOfMemory ? 0.99 : this.#scheduler.kvCacheUsage,
-    });
+    };
+    return this.#metrics.render(this.settings.model, gauges, this.page);
   }
 }
 

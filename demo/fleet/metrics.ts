@@ -48,6 +48,21 @@ export interface Gauges {
   readonly kvCacheUsage: number;
 }
 
+/** How the page names the KV cache's gauge: as vLLM does since 0.9, as it did before, in both ways, or not at all. */
+export const KV_CACHE_NAMES = ["new", "old", "both", "neither"] as const;
+export type KvCacheNames = (typeof KV_CACHE_NAMES)[number];
+
+/** What the page is told to say, true or not. */
+export interface PageSettings {
+  readonly kvCacheNames: KvCacheNames;
+  /** Instead of the true share; "NaN" is printed as it stands. */
+  readonly kvCacheUsage?: number | "NaN" | undefined;
+  /** Instead of the true number. */
+  readonly waiting?: number | undefined;
+}
+
+export const HONEST_PAGE: PageSettings = { kvCacheNames: "new" };
+
 /** Counts what vLLM counts, under vLLM's names, and prints it in Prometheus text format. */
 export class EngineMetrics {
   readonly firstToken = new Histogram(FIRST_TOKEN_BOUNDS);
@@ -56,9 +71,9 @@ export class EngineMetrics {
   generationTokens = 0;
   succeeded = 0;
 
-  render(model: string, gauges: Gauges): string {
+  render(model: string, gauges: Gauges, page: PageSettings = HONEST_PAGE): string {
     const labels = `model_name="${model}",engine="0"`;
-    const gauge = (name: string, value: number): string[] => [
+    const gauge = (name: string, value: number | "NaN"): string[] => [
       `# TYPE ${name} gauge`,
       `${name}{${labels}} ${value}`,
     ];
@@ -66,10 +81,14 @@ export class EngineMetrics {
       `# TYPE ${name} counter`,
       `${name}{${labels}${extra}} ${value}`,
     ];
+    const { kvCacheNames, kvCacheUsage = gauges.kvCacheUsage, waiting = gauges.waiting } = page;
+    const isNew = kvCacheNames === "new" || kvCacheNames === "both";
+    const isOld = kvCacheNames === "old" || kvCacheNames === "both";
     return [
       ...gauge("vllm:num_requests_running", gauges.running),
-      ...gauge("vllm:num_requests_waiting", gauges.waiting),
-      ...gauge("vllm:kv_cache_usage_perc", gauges.kvCacheUsage),
+      ...gauge("vllm:num_requests_waiting", waiting),
+      ...(isNew ? gauge("vllm:kv_cache_usage_perc", kvCacheUsage) : []),
+      ...(isOld ? gauge("vllm:gpu_cache_usage_perc", kvCacheUsage) : []),
       ...counter("vllm:prompt_tokens_total", this.promptTokens),
       ...counter("vllm:generation_tokens_total", this.generationTokens),
       ...counter("vllm:request_success_total", this.succeeded, ',finished_reason="stop"'),
