@@ -7,12 +7,12 @@ import { chainOfModel } from "./gate/by-model";
 import { allocate } from "./host/arena";
 import { nowMs } from "./host/clock";
 import { Slot, SlotPool } from "./host/contexts";
-import { increment } from "./host/metrics";
 import { clearRouteCache, readProperty, writeFilterState } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
 import { Action } from "./host/stream";
 import { Text } from "./host/text";
 import * as names from "./names";
+import { countChoice, countWalk, isShed, keepWalk, startWalk } from "./offered";
 import { findPolicy } from "./policies";
 import { Chain, Exhausted, Policy } from "./policy/policy";
 import { acquireCanary, grantedGeneration } from "./records";
@@ -52,7 +52,7 @@ export function onRequestHeaders(): Action {
   if (request.permit === 0) tryCanary(request, chain, now);
   if (request.permit === 0 && !chooseTier(request, policy, chain, counted, now)) return Action.PAUSE;
   const backend = unchecked(chain.tiers[request.tier]);
-  increment(backend.metrics.permitted);
+  countChoice(request, chain);
   request.heldMs = <u32>min<u64>(now - request.startMs, u32.MAX_VALUE);
   writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
   saveRequest(request);
@@ -73,6 +73,9 @@ function forgetTiers(request: RequestRecord): void {
   request.tier = NO_TIER;
   request.permit = 0;
   request.permitTier = NO_TIER;
+  startWalk();
+  keepWalk(request);
+  request.countedBy = 0;
 }
 
 /** The gate could not read the body: what the service read in it decides. False when the caller has been answered. */
@@ -104,7 +107,9 @@ function chooseTier(request: RequestRecord, policy: Policy, chain: Chain, counte
   if (!isTight && isStillGood(policy, chain, request, size, now)) return true;
   choose(policy, chain, size, now);
   if (choice.chosenTier < 0 && chain.exhausted !== Exhausted.BYPASS) {
-    replyExhausted(chain, choice.shortestWaitMs);
+    replyExhausted(chain, choice.shortestWaitMs, isShed());
+    keepWalk(request);
+    countWalk(request, chain);
     return false;
   }
   take(request);
@@ -118,6 +123,7 @@ function chooseTier(request: RequestRecord, policy: Policy, chain: Chain, counte
 function take(request: RequestRecord): void {
   request.tier = <u8>max(choice.chosenTier, 0);
   request.generation = choice.chosenGeneration;
+  keepWalk(request);
 }
 
 /** A fact of the service's; missing (the service is away, say) means no: an unknown size is never a canary. */

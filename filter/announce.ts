@@ -5,7 +5,8 @@ import { Cause, causeName, State, stateName } from "./breaker/state";
 import { canChangeCluster } from "./host/envoy-version";
 import { Level, log } from "./host/log";
 import { defineCounter, defineGauge, increment, record as recordMetric } from "./host/metrics";
-import { Backend, BackendMetrics } from "./policy/policy";
+import { BackendMetrics } from "./policy/backend-metrics";
+import { Backend } from "./policy/policy";
 
 /** Defines a backend's Envoy stats in this VM; the host gives equal names one stat for the whole process. */
 export function defineMetrics(backend: Backend): void {

@@ -6,7 +6,8 @@ import { BackendRecord } from "./breaker/record";
 import { State } from "./breaker/state";
 import { hasRoom } from "./calls";
 import { random32 } from "./host/clock";
-import { increment } from "./host/metrics";
+import { passOver, startWalk, Why } from "./offered";
+import { canWait } from "./patience";
 import { Backend, Chain, Policy } from "./policy/policy";
 import { readRecord } from "./records";
 import { NO_TIER, RequestRecord } from "./request-record";
@@ -31,26 +32,35 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
   chosenGeneration = 0;
   drawnTier = -1;
   shortestWaitMs = u64.MAX_VALUE;
+  startWalk();
   for (let i = 0; i < chain.tiers.length; i++) {
     const backend = unchecked(chain.tiers[i]);
     if (backend.isRefusedAt(now)) {
-      increment(backend.metrics.refused);
+      passOver(Why.REFUSED, i);
       shortestWaitMs = min<u64>(shortestWaitMs, backend.refusedUntilMs - now);
       continue;
     }
-    if (!isServed(policy, backend)) continue;
+    if (!isServed(policy, backend)) {
+      passOver(Why.REFUSED, i);
+      continue;
+    }
     if (!hasRoom(backend, now)) {
-      increment(backend.metrics.limited);
+      passOver(Why.LIMITED, i);
       continue;
     }
     const ptr = readRecord(backend, now);
     if (ptr === 0) continue;
     const record = changetype<BackendRecord>(ptr);
     const allowed = permission(record, backend.breaker, now);
+    const isShed = allowed !== Permission.REFUSED && backend.isShedding && canWait(policy);
     if (allowed === Permission.PERMITTED) {
+      if (isShed) {
+        passOver(Why.SHED, i);
+        if (backend.breaker.mode !== Mode.SHADOW) continue;
+      }
       if (backend.breaker.mode === Mode.SHADOW && record.state !== State.CLOSED) {
         // All pass; but what would have been refused is counted, and the ramp still needs its canaries.
-        increment(backend.metrics.refused);
+        passOver(Why.REFUSED, i);
         if (drawnTier < 0 && chosenTier < 0) draw(backend, record, i, now);
       }
       const isFitting = fits(backend, promptTokens);
@@ -61,11 +71,11 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
       if (isFitting) return;
       continue;
     }
-    increment(backend.metrics.refused);
+    passOver(Why.REFUSED, i);
     if (record.state === State.OPEN && isRefusing(backend.breaker.mode))
       backend.refuse(now, record.openUntilMs);
     shortestWaitMs = min<u64>(shortestWaitMs, remainingWaitMs(record, backend.breaker, now));
-    if (allowed !== Permission.CANARY_ONLY || drawnTier >= 0 || chosenTier >= 0) continue;
+    if (allowed !== Permission.CANARY_ONLY || isShed || drawnTier >= 0 || chosenTier >= 0) continue;
     draw(backend, record, i, now);
   }
   if (shortestWaitMs === u64.MAX_VALUE) shortestWaitMs = 0;

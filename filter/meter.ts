@@ -16,6 +16,7 @@ import { wasDiverted } from "./meter/diverted";
 import { noteFirstToken } from "./meter/facts";
 import { file } from "./meter/file";
 import { answerAtStop } from "./meter/last-answer";
+import { noteLoad } from "./meter/load";
 import { recentMs } from "./meter/recent";
 import * as head from "./meter/response-headers";
 import { Content, readResponseHeaders } from "./meter/response-headers";
@@ -62,6 +63,7 @@ export function onRequestEnd(slot: MeterSlot): void {
 export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   readResponseHeaders();
   slot.status = head.status;
+  if (slot.asksForLoad) noteLoad(slot);
   if (slot.origin !== Origin.USER) return Action.CONTINUE;
   if (slot.isRewritten && wasDiverted(slot)) return concludeDiverted(slot);
   if (head.status === SWITCHING_PROTOCOLS) {

@@ -17,11 +17,13 @@ import {
 import { Chain } from "./policy/policy";
 
 const EXHAUSTED = Text.of("exhausted");
+const SHED = Text.of("shed");
 const FAILED = Text.of("failed");
 const UNKNOWN_CHAIN = Text.of("unknown_chain");
 const UNMARKED = Text.of("no_backend");
 const NOT_REWRITTEN = Text.of("not_rewritten");
 const EXHAUSTED_DETAILS = Text.of("llm_breaker_exhausted");
+const SHED_DETAILS = Text.of("llm_breaker_shed");
 const FAILED_DETAILS = Text.of("llm_breaker_failed");
 const UNKNOWN_CHAIN_DETAILS = Text.of("llm_breaker_unknown_chain");
 const UNMARKED_DETAILS = Text.of("llm_breaker_no_backend");
@@ -44,11 +46,16 @@ const FAILED_END = Text.of('.","type":"service_unavailable","param":null,"code":
 
 const UNAVAILABLE: i32 = 503;
 
-/** No tier may answer: the chain's status, with the shortest remaining wait (1 s at least) as Retry-After. */
-export function replyExhausted(chain: Chain, waitMs: u64): void {
-  const seconds = max<u64>(1, (waitMs + 999) / 1000);
-  const body = chain.exhaustedBody;
-  replyError(chain.exhaustedStatus, EXHAUSTED, EXHAUSTED_DETAILS, body.ptr, body.length, seconds);
+/**
+ * No tier may answer: the chain's status, with the shortest remaining wait (1 s at least) as Retry-After.
+ * @param isShed some tier would have, if the request could not wait; its queue may be short again at any time
+ */
+export function replyExhausted(chain: Chain, waitMs: u64, isShed: bool): void {
+  const seconds = isShed ? 1 : max<u64>(1, (waitMs + 999) / 1000);
+  const body = isShed ? chain.shedBody : chain.exhaustedBody;
+  const reason = isShed ? SHED : EXHAUSTED;
+  const details = isShed ? SHED_DETAILS : EXHAUSTED_DETAILS;
+  replyError(chain.exhaustedStatus, reason, details, body.ptr, body.length, seconds);
 }
 
 /** What is told of a request that every tier failed. One is enough for a VM: it is filled and sent at once. */

@@ -38,6 +38,12 @@ export class RequestRecord {
   permitTier: u8;
   /** Bit n: tier n is not asked any more: it failed, or is too small for the prompt. */
   visited: u8;
+  /** Bit n: tier n was passed over, by why. Counted once the choice is final; `offered` has the rules. */
+  refusedBy: u8;
+  limitedBy: u8;
+  shedBy: u8;
+  /** Bit n: tier n has counted this request as passed on. */
+  countedBy: u8;
   failedAttempts: u8;
   sameTierRetries: u8;
   /** 1 = the caller asked for an event stream, 0 = it did not, -1 = not known. */

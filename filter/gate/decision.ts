@@ -2,11 +2,11 @@
 import * as choice from "../choose";
 import { choose, isTightFallback } from "../choose";
 import { HeaderMap, setHeader } from "../host/headers";
-import { increment } from "../host/metrics";
 import { clearRouteCache, writeFilterState } from "../host/properties";
 import { Action } from "../host/stream";
 import { decimal, decimalLength, Text } from "../host/text";
 import * as names from "../names";
+import { countChoice, countWalk, isShed, keepWalk } from "../offered";
 import { Chain, Commit, Exhausted, Policy } from "../policy/policy";
 import { replyExhausted } from "../reply";
 import { NO_TIER, RequestRecord, saveRequest, UNKNOWN } from "../request-record";
@@ -22,8 +22,14 @@ export function enterChain(slot: GateSlot, policy: Policy, chain: Chain, now: u6
   take(slot);
   if (choice.chosenTier >= 0 || choice.drawnTier >= 0) return true;
   if (chain.exhausted === Exhausted.BYPASS || (chain.exhaustedOrder != null && canAsk(policy))) return true;
-  replyExhausted(chain, choice.shortestWaitMs);
+  refuse(slot, chain);
   return false;
+}
+
+/** Answers, and counts, a request that no tier permits. */
+function refuse(slot: GateSlot, chain: Chain): void {
+  replyExhausted(chain, choice.shortestWaitMs, isShed());
+  countWalk(requestOf(slot), chain);
 }
 
 /** The choice is old, and states change. But a request is drawn once, or the ramp's percentage would not hold. */
@@ -41,6 +47,7 @@ function take(slot: GateSlot): void {
   request.tier = tier < 0 ? NO_TIER : <u8>tier;
   request.generation = choice.chosenGeneration;
   slot.drawnTier = choice.drawnTier < 0 ? NO_TIER : <u8>choice.drawnTier;
+  keepWalk(request);
 }
 
 /** Writes the decision where the route, the service and the attempts will find it. */
@@ -59,12 +66,13 @@ export function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): 
     if (order && mayBeAnswered(slot, policy, chain)) {
       step = names.STEP_REPLY;
       writeFilterState(names.STATE_REPLY, order.ptr, order.length);
-    } else if (!takeWhatIsThere(request, policy, chain, now)) return Action.PAUSE;
+      countWalk(request, chain);
+    } else if (!takeWhatIsThere(slot, policy, chain, now)) return Action.PAUSE;
   }
   if (request.tier !== NO_TIER) {
     const backend = unchecked(chain.tiers[request.tier]);
     // While the service is asked, admit has the last word and counts.
-    if (!step) increment(backend.metrics.permitted);
+    if (!step) countChoice(request, chain);
     if (chain.naming) writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
   }
   const isLimited = request.stream === 1 && chain.commit === Commit.FIRST_TOKEN;
@@ -80,10 +88,12 @@ export function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): 
 }
 
 /** Drawn, but no canary after all: what the others say now, in this request's own look. False when it was refused. */
-function takeWhatIsThere(request: RequestRecord, policy: Policy, chain: Chain, now: u64): bool {
+function takeWhatIsThere(slot: GateSlot, policy: Policy, chain: Chain, now: u64): bool {
   choose(policy, chain, UNKNOWN, now);
+  const request = requestOf(slot);
+  keepWalk(request);
   if (choice.chosenTier < 0 && chain.exhausted !== Exhausted.BYPASS) {
-    replyExhausted(chain, choice.shortestWaitMs);
+    refuse(slot, chain);
     return false;
   }
   request.tier = <u8>max(choice.chosenTier, 0);

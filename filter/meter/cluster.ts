@@ -14,7 +14,10 @@ const PATH_PREFIX = Text.of("pathPrefix");
 const QUERY = Text.of("query");
 const DIALECT = Text.of("dialect");
 const DEGRADED = Text.of("degraded");
+const LOAD_METRICS = Text.of("loadMetrics");
 const OWN = Text.of("own");
+const TEXT = Text.of("text");
+const JSON_FORMAT = Text.of("json");
 /** What the service goes by. */
 const REWRITING: StaticArray<Text> = [
   DIALECT,
@@ -44,7 +47,10 @@ export let isRewritten: bool = false;
 export let isTranslated: bool = false;
 /** Some rewriting depends on how the backend fares. */
 export let isDegradable: bool = false;
-/** A key that nobody knows, or `credentials` with another value than `own`: most likely misspelt. */
+/** The form in which the engine is asked to tell of its load with each answer; it is not when there is none. */
+export let loadFormatPtr: usize = 0;
+export let loadFormatLength: i32 = 0;
+/** A key that nobody knows, or one with a value that is none of its own: most likely misspelt. */
 export let oddPtr: usize = 0;
 export let oddLength: i32 = 0;
 
@@ -55,6 +61,7 @@ export function readCluster(): void {
   isRewritten = false;
   isTranslated = false;
   isDegradable = false;
+  loadFormatLength = 0;
   oddLength = 0;
   path.clear();
   if (readProperty(names.PROPERTY_CLUSTER_METADATA)) {
@@ -89,7 +96,23 @@ function note(name: usize, length: i32): void {
   } else if (CREDENTIALS.equals(name, length)) {
     hasOwnCredentials = OWN.equals(value, valueLength);
     if (!hasOwnCredentials) noteOdd(name, length);
+  } else if (LOAD_METRICS.equals(name, length)) {
+    noteLoadFormat();
   } else noteRewriting(name, length);
+}
+
+/** Engines differ in the letter case that they take it in: it goes to them as it stands. */
+function noteLoadFormat(): void {
+  const isText = TEXT.beginsIgnoringCase(pairs.value, pairs.valueLength);
+  if (
+    pairs.valueLength !== TEXT.length ||
+    !(isText || JSON_FORMAT.beginsIgnoringCase(pairs.value, TEXT.length))
+  ) {
+    noteOdd(pairs.name, pairs.nameLength);
+    return;
+  }
+  loadFormatPtr = pairs.value;
+  loadFormatLength = pairs.valueLength;
 }
 
 function noteRewriting(name: usize, length: i32): void {

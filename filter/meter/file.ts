@@ -2,8 +2,9 @@
 import { Outcome } from "../breaker/outcome";
 import { nowMs } from "../host/clock";
 import { increment } from "../host/metrics";
+import { BackendMetrics } from "../policy/backend-metrics";
 import { Failure } from "../policy/failure";
-import { Backend, BackendMetrics } from "../policy/policy";
+import { Backend } from "../policy/policy";
 import { fileOutcome } from "../records";
 import { noteSlowAnswer } from "./facts";
 import { recentMs } from "./recent";

@@ -1,5 +1,6 @@
 // Who is asked after a failure. Keeps the rules: attempts and time left, no tier twice (but for one more try of a plain fault
 // on the same, still Closed, backend), no half-open or open tier, a context window that fits.
+import { Mode } from "../breaker/config";
 import { hasRoom } from "../calls";
 import { fits, isServed, permittedGeneration } from "../choose";
 import { nowMs } from "../host/clock";
@@ -7,6 +8,8 @@ import { canChangeCluster } from "../host/envoy-version";
 import { increment } from "../host/metrics";
 import { writeFilterState } from "../host/properties";
 import * as names from "../names";
+import { countNamed, countWalk } from "../offered";
+import { canWait } from "../patience";
 import { Backend } from "../policy/policy";
 import { noteTry, saveRequest } from "../request-record";
 import { backendOf, chainOf, MeterSlot, Origin, policyOf, requestOf } from "./slot";
@@ -38,7 +41,7 @@ export function nameNext(slot: MeterSlot, code: i32, mayStay: bool): bool {
     if (fits(backend, request.promptTokens)) return name(slot, i);
     if (tooSmall < 0) tooSmall = i;
   }
-  return tooSmall >= 0 && name(slot, tooSmall);
+  return tooSmall >= 0 ? name(slot, tooSmall) : nameNobody(slot);
 }
 
 /** The same for a prompt that was too long: only a tier with a larger window helps, one of unknown size if there is none. */
@@ -57,7 +60,7 @@ export function nameLarger(slot: MeterSlot, code: i32): bool {
     if (backend.contextWindow > least) return name(slot, i);
     if (backend.contextWindow === 0 && unknown < 0) unknown = i;
   }
-  return unknown >= 0 && name(slot, unknown);
+  return unknown >= 0 ? name(slot, unknown) : nameNobody(slot);
 }
 
 /**
@@ -84,17 +87,33 @@ function mayTryAgain(slot: MeterSlot, code: i32): bool {
 }
 
 function mayServe(slot: MeterSlot, backend: Backend, tier: i32, now: u64): bool {
-  if (((requestOf(slot).visited >> <u8>tier) & 1) !== 0) return false;
-  return (
-    isServed(policyOf(slot), backend) && hasRoom(backend, now) && permittedGeneration(backend, now) !== 0
-  );
+  const request = requestOf(slot);
+  const bit = <u8>(1 << (<u8>tier));
+  if ((request.visited & bit) !== 0) return false;
+  const policy = policyOf(slot);
+  if (!isServed(policy, backend)) request.refusedBy |= bit;
+  else if (!hasRoom(backend, now)) request.limitedBy |= bit;
+  else if (permittedGeneration(backend, now) === 0) request.refusedBy |= bit;
+  else if (backend.isShedding && backend.breaker.mode !== Mode.SHADOW && canWait(policy))
+    request.shedBy |= bit;
+  else return true;
+  return false;
+}
+
+/** Nobody is left; those that were passed over have counted it. */
+function nameNobody(slot: MeterSlot): bool {
+  countWalk(requestOf(slot), chainOf(slot));
+  return false;
 }
 
 function name(slot: MeterSlot, tier: i32): bool {
   const request = requestOf(slot);
-  const backend = unchecked(chainOf(slot).tiers[tier]);
+  const chain = chainOf(slot);
+  const backend = unchecked(chain.tiers[tier]);
   request.tier = <u8>tier;
-  increment(backend.metrics.permitted);
+  countWalk(request, chain);
+  if (tier === <i32>slot.tier) increment(backend.metrics.permitted);
+  else countNamed(request, backend);
   saveRequest(request);
   return writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
 }

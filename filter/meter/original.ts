@@ -17,7 +17,13 @@ import * as names from "../names";
 import { isSecret, SECRETS } from "../secrets";
 
 /** Single headers that an attempt may change, each restored or removed before the next one. `:path` always is there. */
-const RESTORED: Text[] = [names.PATH, names.AUTHORITY, names.CONTENT_LENGTH, names.CONTENT_ENCODING];
+const RESTORED: Text[] = [
+  names.PATH,
+  names.AUTHORITY,
+  names.CONTENT_LENGTH,
+  names.CONTENT_ENCODING,
+  names.LOAD_FORMAT,
+];
 
 const pairs: Pairs = new Pairs();
 const originals: Pairs = new Pairs();

@@ -28,6 +28,9 @@ export let isCoded: bool = false;
 export let retryAfter: i32 = NOT_TOLD;
 /** The service has translated, or mapped, the answer. */
 export let isAdapted: bool = false;
+/** What the engine tells of its load; 0 = nothing. */
+export let loadPtr: usize = 0;
+export let loadLength: i32 = 0;
 
 export function readResponseHeaders(): void {
   status = -1;
@@ -36,6 +39,7 @@ export function readResponseHeaders(): void {
   isCoded = false;
   retryAfter = NOT_TOLD;
   isAdapted = false;
+  loadPtr = 0;
   if (!pairs.readHeaders(HeaderMap.RESPONSE)) return;
   while (pairs.next()) note(pairs.name, pairs.nameLength);
 }
@@ -47,6 +51,11 @@ function note(name: usize, length: i32): void {
       return;
     case 0x63: // "c"
       noteContent(name, length);
+      return;
+    case 0x65: // "e"
+      if (!names.LOAD_METRICS.equals(name, length)) return;
+      loadPtr = pairs.value;
+      loadLength = pairs.valueLength;
       return;
     case 0x72: // "r"
       if (!names.RETRY_AFTER.equals(name, length)) return;

@@ -28,6 +28,7 @@ import { loadRequest, NO_TIER, namePtr, RequestRecord } from "../request-record"
 import * as cluster from "./cluster";
 import { readCluster } from "./cluster";
 import { tellDegrade } from "./degrade";
+import { askForLoad } from "./load";
 import { removeCredentials, restoreOriginal } from "./original";
 import { NOT_TOLD } from "./response-headers";
 import { backendOf, chainOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
@@ -58,6 +59,7 @@ export function startAttempt(slot: MeterSlot): bool {
     removeHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN);
   slot.isTranslated = cluster.isTranslated && isChatCompletion();
   rewriteHead(slot);
+  askForLoad(slot);
   if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);
   if (slot.origin !== Origin.USER) return true;
   startCall(backendOf(slot), slot.queuedMs);

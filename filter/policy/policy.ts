@@ -1,5 +1,6 @@
 import { BreakerConfig, Mode } from "../breaker/config";
 import { Text } from "../host/text";
+import { BackendMetrics } from "./backend-metrics";
 import { CallCount, callCountOf } from "./call-count";
 import { Directive } from "./directive";
 import { LoadFacts, loadFactsOf } from "./load-facts";
@@ -45,34 +46,6 @@ export class Canary {
   maxOutputTokens: i32 = 1024;
   /** The limits as the count service gets them. */
   limits: Text = Text.of("");
-}
-
-/** Envoy stats of one backend, all named `llm_breaker.<backend>.<name>`. */
-@final
-export class BackendMetrics {
-  state: u32 = 0;
-  permitted: i32 = 0;
-  refused: i32 = 0;
-  success: i32 = 0;
-  failure: i32 = 0;
-  backpressure: i32 = 0;
-  neutral: i32 = 0;
-  late: i32 = 0;
-  canaries: i32 = 0;
-  probes: i32 = 0;
-  opened: i32 = 0;
-  closed: i32 = 0;
-  lostUpdates: i32 = 0;
-  holdOverflow: i32 = 0;
-  /** Openings that were only reported: `enforcingPercent`, or a forced mode. */
-  reported: i32 = 0;
-  slow: i32 = 0;
-  /** Passed over since `maxConcurrentCalls` were in flight. */
-  limited: i32 = 0;
-  /** Passed over since the engine's queue was long and the request's class can wait. */
-  shed: i32 = 0;
-  /** Named for requests that an earlier tier did not serve. */
-  diverted: i32 = 0;
 }
 
 /** First tokens kept until they are filed; more within a quarter of a second are filed at once. */
@@ -187,16 +160,19 @@ export class Chain {
   /** Whether the service checks each caller's limits first. */
   limits: bool = false;
 
-  /** What a caller reads when no tier may answer. */
+  /** What a caller reads when no tier may answer, and when one might but for its queue. */
   readonly exhaustedBody: Text;
+  readonly shedBody: Text;
 
   constructor(readonly name: string) {
     this.nameText = Text.of(name);
-    this.exhaustedBody = Text.of(
-      '{"error":{"message":"No backend of chain ' +
-        name +
-        ' can answer now. Try again after the seconds in Retry-After.",' +
-        '"type":"service_unavailable","param":null,"code":"llm_breaker_exhausted"}}',
+    this.exhaustedBody = errorBody(
+      "No backend of chain " + name + " can answer now",
+      "llm_breaker_exhausted",
+    );
+    this.shedBody = errorBody(
+      "The queues of chain " + name + " are too long for this class",
+      "llm_breaker_shed",
     );
   }
 
@@ -221,6 +197,16 @@ export class Chain {
   get holds(): bool {
     return this.maxAttempts > 1;
   }
+}
+
+function errorBody(message: string, code: string): Text {
+  return Text.of(
+    '{"error":{"message":"' +
+      message +
+      '. Try again after the seconds in Retry-After.","type":"service_unavailable","param":null,"code":"' +
+      code +
+      '"}}',
+  );
 }
 
 /** Everything the breaker is told, immutable once parsed. `hash` is its version. */

@@ -9,7 +9,8 @@ import { advanceWindow } from "../breaker/window";
 import { ProtoWriter } from "../bytes/proto-writer";
 import { readCounter } from "../host/metrics";
 import { ageMs, kvCacheUse, readLoad, waiting } from "../loads";
-import { Backend, BackendMetrics } from "../policy/policy";
+import { BackendMetrics } from "../policy/backend-metrics";
+import { Backend } from "../policy/policy";
 import { Told } from "./told";
 
 const SECOND_MS: u64 = 1000;
