@@ -4,6 +4,7 @@ import { CountRole } from "./count/role.js";
 import { CallerLimiter } from "./limits/caller-limiter.js";
 import { LimitMemory } from "./limits/limit-memory.js";
 import type { Limiter } from "./limits/limiter.js";
+import { loadRedis, type RedisClass } from "./redis-client.js";
 import { AnswerCache } from "./remember/answer-cache.js";
 import { RememberRole } from "./remember/role.js";
 import { Replier } from "./reply/replier.js";
@@ -59,7 +60,8 @@ export async function buildServices(
     const answers = hold.take("answers", { cache, callers }, () => ({
       thing: new AnswerCache(cache, callers),
     }));
-    const limiter = takeLimiter(config, hold, log);
+    const redis = config.limits?.redis && (await loadRedis(["limits", "redis"]));
+    const limiter = takeLimiter(config, hold, log, redis);
     const warn = warnOnce(log);
     const signals = hold.take("signals", config.signals, () => {
       const engines = new EngineSignals(config.signals, log).start();
@@ -94,11 +96,16 @@ export async function buildServices(
 }
 
 /** What was counted outlives changed limits: a reload must not give everybody a new budget. */
-function takeLimiter({ limits, callers }: ServiceConfig, hold: Hold, log: Logger): Limiter | undefined {
+function takeLimiter(
+  { limits, callers }: ServiceConfig,
+  hold: Hold,
+  log: Logger,
+  redis: RedisClass | undefined,
+): Limiter | undefined {
   const memory = hold.take("limit memory", undefined, () => ({ thing: new LimitMemory() }));
   if (limits === undefined) return undefined;
   return hold.take("limiter", { limits, anonymous: callers.anonymous }, () => {
-    const limiter = new CallerLimiter(limits, callers.anonymous, memory, log);
+    const limiter = new CallerLimiter(limits, callers.anonymous, memory, log, redis);
     return { thing: limiter, close: () => limiter.close() };
   });
 }

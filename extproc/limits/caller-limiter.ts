@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { CallerSettings } from "../callers/settings.js";
+import type { RedisClass } from "../redis-client.js";
 import { Budget, type BudgetAnswer, type SharedCounts } from "./budget.js";
 import { type LimitStand, limitHeaders } from "./limit-headers.js";
 import type { LimitMemory } from "./limit-memory.js";
@@ -25,13 +26,15 @@ export class CallerLimiter implements Limiter {
   private readonly classes = new Map<string, Budgets>();
   private readonly link: RedisLink | undefined;
 
+  /** `redis` is there when the settings name one. */
   constructor(
     private readonly settings: LimitsSettings,
     private readonly anonymous: CallerSettings["anonymous"],
     memory: LimitMemory,
     private readonly log: Logger,
+    redis: RedisClass | undefined,
   ) {
-    const shared = this.connect(memory);
+    const shared = this.connect(memory, redis);
     this.link = shared?.link;
     const classes = { [DEFAULT_CLASS]: {}, ...settings.classes };
     for (const [name, own] of Object.entries(classes)) {
@@ -69,11 +72,11 @@ export class CallerLimiter implements Limiter {
     this.link?.close();
   }
 
-  private connect(memory: LimitMemory): SharedCounts | undefined {
+  private connect(memory: LimitMemory, client: RedisClass | undefined): SharedCounts | undefined {
     const { redis } = this.settings;
-    if (redis === undefined) return undefined;
+    if (redis === undefined || client === undefined) return undefined;
     const owed = new OwedChanges();
-    const link = new RedisLink(redis, this.log, () => owed.pay(memory.now()));
+    const link = new RedisLink(client, redis, this.log, () => owed.pay(memory.now()));
     return { link, keyPrefix: redis.keyPrefix, owed };
   }
 

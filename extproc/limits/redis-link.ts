@@ -1,14 +1,7 @@
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import type { Logger } from "pino";
+import { Pauses, type RedisClass, redisOptions } from "../redis-client.js";
 import type { RedisSettings } from "./settings.js";
-
-/** Before Redis is tried again, doubled each time it disappoints soon after. Milliseconds. */
-const FIRST_PAUSE_MS = 250;
-const LAST_PAUSE_MS = 5000;
-/** A connection that held for so long is forgiven its past. Milliseconds. */
-const SOUND_AFTER_MS = 10_000;
-/** What the handshake may take; scripts are given `timeout`. Milliseconds. */
-const HANDSHAKE_MS = 2000;
 
 interface ScriptClient extends Redis {
   rlflxIncr(args: string[]): Promise<[total: number, ms: number]>;
@@ -22,29 +15,22 @@ interface ScriptClient extends Redis {
 export class RedisLink {
   private readonly client: ScriptClient;
   private readonly timeoutMs: number;
-  private disappointments = 0;
-  private readySinceMs = Number.POSITIVE_INFINITY;
+  private readonly pauses = new Pauses();
   /** Whether it counted last time; undefined before the first. */
   private isThere: boolean | undefined;
   private lastError = "connection closed";
   private isClosed = false;
 
   constructor(
+    redis: RedisClass,
     settings: RedisSettings,
     private readonly log: Logger,
     private readonly onReady: () => void,
   ) {
     this.timeoutMs = settings.timeout;
-    this.client = new Redis(settings.url, {
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      connectTimeout: HANDSHAKE_MS,
-      commandTimeout: HANDSHAKE_MS,
-      retryStrategy: () => this.pauseMs(),
-    }) as ScriptClient;
+    this.client = new redis(settings.url, redisOptions(this.pauses)) as ScriptClient;
     this.client.on("ready", () => {
-      this.readySinceMs = performance.now();
+      this.pauses.connected();
       this.onReady();
     });
     this.client.on("close", () => this.wentAway());
@@ -105,16 +91,10 @@ export class RedisLink {
   }
 
   private wentAway(): void {
-    if (performance.now() - this.readySinceMs > SOUND_AFTER_MS) this.disappointments = 0;
-    this.readySinceMs = Number.POSITIVE_INFINITY;
+    this.pauses.lost();
     if (this.isThere !== false && !this.isClosed)
       this.log.warn({ reason: this.lastError }, "Redis is away, limits go on in this process's memory");
     this.isThere = false;
-  }
-
-  private pauseMs(): number {
-    this.disappointments += 1;
-    return Math.min(FIRST_PAUSE_MS * 2 ** (this.disappointments - 1), LAST_PAUSE_MS);
   }
 }
 

@@ -1,3 +1,4 @@
+import { Redis } from "ioredis";
 import { pino } from "pino";
 import { CallerLimiter } from "../../../extproc/limits/caller-limiter.js";
 import { type Clock, steadyClock } from "../../../extproc/limits/clock.js";
@@ -20,7 +21,8 @@ export function limiterOf(
   const config = parseConfig({ limits: { headroom: 1, ...limits } });
   const memory = given.memory ?? new LimitMemory(given.now ?? steadyClock);
   if (config.limits === undefined) throw new Error("limits are set here");
-  return { limiter: new CallerLimiter(config.limits, given.anonymous ?? "shared", memory, log), lines };
+  const anonymous = given.anonymous ?? "shared";
+  return { limiter: new CallerLimiter(config.limits, anonymous, memory, log, Redis), lines };
 }
 
 /** A request of `tokens`, half of them asked for. */
