@@ -18,6 +18,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   dialects: ["body", "dialects/anthropic"],
   "dialects/anthropic": ["body", "threads", "dialects", "request-headers.ts"],
   rewrite: ["body", "dialects", "request-headers.ts"],
+  peers: ["config", "wire", "listen.ts", "redis-client.ts", "optional-package.ts"],
   signals: ["config", "threads"],
   sync: ["config"],
   telemetry: ["request-headers.ts"],
