@@ -11,10 +11,12 @@ import { readTold } from "./told";
 import { Turn } from "./turn";
 
 const BACKENDS: u32 = 7;
-const MAX_SIZE: i32 = 1 << 19;
+const MAX_SIZE: i32 = 1 << 18;
 /** A report with two minutes of busy seconds, eight transitions and an operator's long word is below this. */
 const MAX_REPORT: i32 = 1 << 13;
 const HEAD_SIZE: i32 = 1 << 10;
+/** The service takes no more of them at once. */
+const MAX_REPORTS: i32 = 512;
 
 const writer = new ProtoWriter();
 
@@ -30,7 +32,7 @@ export function writeRequest(turn: Turn, sequence: u64, asksRestore: bool, now: 
   flushCounters();
   writer.open(at, size);
   putHead(turn, sequence, asksRestore);
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < min(count, MAX_REPORTS); i++) {
     const place = writer.place;
     if (!putBackend(turn, turn.nextBackend, now)) {
       writer.back(place);

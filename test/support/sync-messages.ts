@@ -98,6 +98,11 @@ export function decodeRequest(body: Buffer): SentRequest {
   return messageOf<SentRequest>("SyncRequest").deserialize(body);
 }
 
+/** @throws on bytes that are no message */
+export function decodeResponse(body: Buffer): GivenResponse {
+  return messageOf<GivenResponse>("SyncResponse").deserialize(body);
+}
+
 export function encodeResponse(response: GivenResponse): Buffer {
   return messageOf<GivenResponse>("SyncResponse").serialize(response);
 }
