@@ -58,7 +58,6 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
   const healthz = healthEndpoint({
     isServing: () => health.serving,
     isConfigStale: () => isConfigStale,
-    longQueues: () => generations.services.longQueues(),
   });
   const sync = syncEndpoint(side.gateways, () => generations.services.admission);
   const metrics = metricsEndpoint(side.metrics);

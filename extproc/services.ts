@@ -30,8 +30,6 @@ export interface Services {
   readonly advisors: readonly Advisor[];
   /** Which gateways may sync. */
   readonly admission: Admission;
-  /** Backends whose engines have a long queue, for /healthz. */
-  longQueues(): readonly string[];
   /** Gives back what they hold; no stream uses them any more. */
   close(): void;
 }
@@ -86,7 +84,6 @@ export async function buildServices(
         ["rewrite", new RewriteRole(config.maxBodyBytes, log)],
         ["remember", new RememberRole(answers, cache.maxAnswerBytes)],
       ]),
-      longQueues: () => signals.longQueues(),
       close: () => hold.release(),
     };
   } catch (cause) {

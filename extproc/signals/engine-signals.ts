@@ -74,11 +74,6 @@ export class EngineSignals implements Advisor {
     return [...this.backends.keys()];
   }
 
-  /** Backends at which so many requests wait that their degrade rules hold. */
-  longQueues(): string[] {
-    return this.names.filter((name) => this.of(name)?.isQueueLong);
-  }
-
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
     for (const backend of this.backends.values()) backend.close();

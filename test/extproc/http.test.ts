@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { type HealthFacts, healthEndpoint } from "../../extproc/health-endpoint.js";
 import { createHttpServer, MAX_CONNECTIONS } from "../../extproc/http.js";
 
-const WELL: HealthFacts = { isServing: () => true, isConfigStale: () => false, longQueues: () => [] };
+const WELL: HealthFacts = { isServing: () => true, isConfigStale: () => false };
 
 async function withServer(
   facts: Partial<HealthFacts>,
@@ -22,23 +22,6 @@ async function withServer(
     server.close();
   }
 }
-
-async function degradeHeader(names: string[]): Promise<string | null> {
-  let header: string | null = null;
-  await withServer({ longQueues: () => names }, async (port) => {
-    header = (await fetch(`http://127.0.0.1:${port}/healthz`)).headers.get("x-llm-breaker-degrade");
-  });
-  return header;
-}
-
-test("names backends with a long queue, whole names only, 512 bytes at most", async () => {
-  assert.equal(await degradeHeader([]), null);
-  assert.equal(await degradeHeader(["gpu", "small"]), "gpu, small");
-  const names = Array.from({ length: 40 }, (_, index) => `backend-with-a-name-${index}`);
-  const header = (await degradeHeader(names)) ?? "";
-  assert.ok(header.length > 480 && header.length <= 512, `${header.length}`);
-  assert.deepEqual(header.split(", "), names.slice(0, header.split(", ").length));
-});
 
 test("tells a configuration that is not in use, also while draining, and only on /healthz", async () => {
   await withServer({ isConfigStale: () => true, isServing: () => false }, async (port) => {

@@ -102,7 +102,7 @@ test("a use is known with the first page, and whole when 5 s are covered", async
   fleet.told.set("a", { kvCacheUse: 0.2, waiting: 8 });
   await fleet.pass(4_000);
   assert.equal(fleet.gpu?.kvCacheUse, 0.9);
-  assert.deepEqual(fleet.signals.longQueues(), ["gpu"]);
+  assert.equal(fleet.gpu?.isQueueLong, true);
   await fleet.pass(2_000);
   assert.deepEqual(fleet.gpu, {
     isFresh: true,
