@@ -60,7 +60,7 @@ test("a real llama.cpp server's queue is seen while it lasts, and its KV cache i
   await waitFor(() => signals.of("gpu")?.waiting === 0, LIMIT_MS, "an empty queue");
   // Four slots; of the eight that wait some do so where the server does not see them yet.
   const twelve = load(port, 12, 400);
-  await waitFor(() => signals.longQueues().length > 0, LIMIT_MS, "a long queue");
+  await waitFor(() => signals.of("gpu")?.isQueueLong === true, LIMIT_MS, "a long queue");
   const { waiting = 0, ...told } = signals.of("gpu") ?? {};
   assert.ok(waiting >= 1 && waiting <= 8, `${waiting} wait`);
   assert.deepEqual(told, { isFresh: true, isWhole: false, isQueueLong: true });
