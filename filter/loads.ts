@@ -15,6 +15,7 @@ import {
 import { allocate, mark, release } from "./host/arena";
 import { resultPtr, resultSize } from "./host/result";
 import { MAX_TRIES, readShared, replaceShared } from "./host/shared-data";
+import { allLoadFacts, LoadFacts } from "./policy/load-facts";
 import { Backend } from "./policy/policy";
 
 /** Facts of the last {@link readLoad}. 1 + thousandths of the KV cache in use, the worst of the last 5 s; 0 = unknown. */
@@ -25,14 +26,17 @@ export let ageMs: u64 = 0;
 
 /** Reads what answers told of a backend's engines; false when none of the last 5 s told anything. */
 export function readLoad(backend: Backend, now: u64): bool {
-  kvCacheUse = 0;
   waiting = 0;
   ageMs = 0;
-  if (!readShared(backend.load.key) || !isLoadValid(resultPtr(), resultSize())) return false;
-  const record = changetype<LoadRecord>(resultPtr());
-  kvCacheUse = worstKvCacheUse(record, now);
-  waiting = freshWaiting(record, now);
-  ageMs = loadAgeMs(record, now);
+  const facts = backend.load;
+  // What this VM has not filed yet counts: a backend that its canary has just found full is not to close before.
+  kvCacheUse = facts.kvCacheUse;
+  if (readShared(facts.key) && isLoadValid(resultPtr(), resultSize())) {
+    const record = changetype<LoadRecord>(resultPtr());
+    kvCacheUse = max(kvCacheUse, worstKvCacheUse(record, now));
+    waiting = freshWaiting(record, now);
+    ageMs = loadAgeMs(record, now);
+  }
   return kvCacheUse > 0 || waiting > 0;
 }
 
@@ -49,9 +53,18 @@ export function refreshShedding(backend: Backend, now: u64): void {
 }
 
 /** Hands this VM's facts to all workers. Called with each tick of a meter. */
-export function flushLoad(backend: Backend): void {
-  const facts = backend.load;
-  if (facts.kvCacheUse === 0 && facts.waiting === 0) return;
+export function flushLoads(): void {
+  const all = allLoadFacts();
+  for (let i = 0; i < all.length; i++) {
+    const facts = unchecked(all[i]);
+    if (facts.kvCacheUse === 0 && facts.waiting === 0) continue;
+    const top = mark();
+    flush(facts);
+    release(top);
+  }
+}
+
+function flush(facts: LoadFacts): void {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const isThere = readShared(facts.key);
     const isWhole = isThere && isLoadValid(resultPtr(), resultSize());

@@ -63,7 +63,7 @@ export function onRequestEnd(slot: MeterSlot): void {
 export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
   readResponseHeaders();
   slot.status = head.status;
-  if (slot.asksForLoad) noteLoad(slot);
+  if (slot.load !== 0) noteLoad(slot);
   if (slot.origin !== Origin.USER) return Action.CONTINUE;
   if (slot.isRewritten && wasDiverted(slot)) return concludeDiverted(slot);
   if (head.status === SWITCHING_PROTOCOLS) {

@@ -23,11 +23,12 @@ export class KvEvidence {
 export function isClosingHeld(evidence: KvEvidence, threshold: i32): bool {
   if (threshold === 0) return false;
   const isKnown = evidence.hasSignals && evidence.isFresh && evidence.kvCacheUse > 0;
-  if (isKnown) return !evidence.isWhole || isAbove(evidence.kvCacheUse, threshold);
-  if (evidence.toldKvCacheUse > 0) return isAbove(evidence.toldKvCacheUse, threshold);
+  if (isKnown) return !evidence.isWhole || isTooFull(evidence.kvCacheUse, threshold);
+  if (evidence.toldKvCacheUse > 0) return isTooFull(evidence.toldKvCacheUse, threshold);
   return evidence.hasSignals && !evidence.isFresh;
 }
 
-function isAbove(kvCacheUse: u32, threshold: i32): bool {
-  return <i64>kvCacheUse - 1 >= <i64>threshold * 10;
+/** @param threshold 0 = nothing is */
+export function isTooFull(kvCacheUse: u32, threshold: i32): bool {
+  return threshold > 0 && <i64>kvCacheUse - 1 >= <i64>threshold * 10;
 }

@@ -1,8 +1,11 @@
 // The second source of what is known of an engine's load: the engine, asked with each attempt, tells it with its answer.
+import { isTooFull } from "../breaker/closing-hold";
 import { readLoadMetrics, toldKvCacheUse, toldWaiting } from "../bytes/load-metrics";
 import { HeaderMap, removeHeader, setHeader } from "../host/headers";
+import { noteGarbage } from "../host/log";
 import * as names from "../names";
-import { findLoadFacts, LoadFacts } from "../policy/load-facts";
+import { findLoadFacts, LoadFacts, loadFactsOf } from "../policy/load-facts";
+import { Backend } from "../policy/policy";
 import * as cluster from "./cluster";
 import { recentMs } from "./recent";
 import * as head from "./response-headers";
@@ -12,14 +15,15 @@ import { backendOf, MeterSlot, Origin } from "./slot";
 export function askForLoad(slot: MeterSlot): void {
   if (cluster.loadFormatLength === 0 || slot.origin === Origin.UNMARKED) return;
   setHeader(HeaderMap.REQUEST, names.LOAD_FORMAT, cluster.loadFormatPtr, cluster.loadFormatLength);
-  const facts = slot.origin === Origin.USER ? backendOf(slot).load : probedLoad();
-  if (facts) slot.load = changetype<usize>(facts);
-  slot.asksForLoad = true;
+  slot.load = changetype<usize>(slot.origin === Origin.USER ? backendOf(slot).load : probedLoad());
 }
 
-/** A probe comes without a policy: its backend is the cluster's. */
-function probedLoad(): LoadFacts | null {
-  return findLoadFacts(cluster.aliasPtr, cluster.aliasLength);
+/** A probe comes without a policy, maybe to a VM that knows none yet: its backend is the cluster's. */
+function probedLoad(): LoadFacts {
+  const found = findLoadFacts(cluster.aliasPtr, cluster.aliasLength);
+  if (found) return found;
+  noteGarbage();
+  return loadFactsOf(String.UTF8.decodeUnsafe(cluster.aliasPtr, cluster.aliasLength));
 }
 
 /** What was told stays here: how full the engines are is nothing for callers. */
@@ -27,15 +31,20 @@ export function noteLoad(slot: MeterSlot): void {
   if (head.loadPtr === 0) return;
   readLoadMetrics(head.loadPtr, head.loadLength);
   removeHeader(HeaderMap.RESPONSE, names.LOAD_METRICS);
-  if (slot.load === 0) return;
   const facts = changetype<LoadFacts>(slot.load);
   const now = max(recentMs(), slot.startMs);
   if (toldKvCacheUse > 0) {
     facts.kvCacheUse = max(facts.kvCacheUse, toldKvCacheUse);
     facts.kvCacheUseMs = now;
+    if (slot.origin === Origin.USER) holdClosing(backendOf(slot));
   }
   if (toldWaiting > 0) {
     facts.waiting = toldWaiting;
     facts.waitingMs = now;
   }
+}
+
+/** The answer itself may be the last canary's. The next tick weighs all that is known. */
+function holdClosing(backend: Backend): void {
+  if (isTooFull(toldKvCacheUse, backend.breaker.kvCacheUseThreshold)) backend.breaker.isClosingHeld = true;
 }

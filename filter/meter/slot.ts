@@ -43,7 +43,7 @@ export class MeterSlot extends Slot {
   policy: usize;
   chain: usize;
   backend: usize;
-  /** The facts to which its answer's load is added; 0 = none. */
+  /** The facts to which its answer's load is added; 0 = the engine was not asked for it. */
   load: usize;
   /** When the attempt came to the backend's cluster. */
   queuedMs: u64;
@@ -81,8 +81,6 @@ export class MeterSlot extends Slot {
   isRewritten: bool;
   /** A chat with a backend of another dialect: only a translated answer can be passed on. */
   isTranslated: bool;
-  /** The engine was asked to tell of its load. */
-  asksForLoad: bool;
   /** The whole request was given to Envoy's upstream side. */
   isSent: bool;
   /** A first token, or its absence, was noted. */

@@ -5,7 +5,7 @@ import { mark, release } from "../host/arena";
 import { nowMs } from "../host/clock";
 import { actAs, closeResponse, continueResponse } from "../host/stream";
 import { Text } from "../host/text";
-import { flushLoad, refreshShedding } from "../loads";
+import { flushLoads, refreshShedding } from "../loads";
 import { eachBackend } from "../policies";
 import { Failure } from "../policy/failure";
 import { Backend, Commit } from "../policy/policy";
@@ -48,6 +48,7 @@ export function onTick(root: u32): void {
     release(top);
   }
   if (hasActed) actAs(root);
+  flushLoads();
   eachBackend(tellOf, now);
 }
 
@@ -55,7 +56,6 @@ export function onTick(root: u32): void {
 function tellOf(backend: Backend, now: u64): void {
   const top = mark();
   flushFacts(backend, now);
-  flushLoad(backend);
   refreshShedding(backend, now);
   renewCalls(backend, now);
   release(top);

@@ -29,7 +29,11 @@ export function loadFactsOf(alias: string): LoadFacts {
   return known[known.length - 1];
 }
 
-/** That of a name in metadata, if any policy that is known here has such a backend. */
+export function allLoadFacts(): LoadFacts[] {
+  return known;
+}
+
+/** That of a name in metadata, if this VM knows it. */
 export function findLoadFacts(ptr: usize, length: i32): LoadFacts | null {
   for (let i = 0; i < known.length; i++) {
     if (unchecked(known[i]).aliasText.equals(ptr, length)) return unchecked(known[i]);
