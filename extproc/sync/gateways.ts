@@ -20,6 +20,7 @@ const REMEMBERED_MS = 120_000;
 const MOST_GATEWAYS = 64;
 /** Of one gateway, and of all together where they are kept by name. */
 const MOST_BACKENDS = 512;
+const FAULT_PERIOD_MS = 10_000;
 const BUSY_MS = 250;
 const CALM_MS = 1_000;
 /** Seconds begin by Envoy's clock and come with a request's delay: one that begins so soon after another is the same. */
@@ -28,7 +29,7 @@ const SAME_SECOND_MS = 500;
 export interface GatewaysParts {
   /** Asked anew each time, since a reload exchanges some. Of two that have the same to say, the first is heard. */
   readonly advisors: () => readonly Advisor[];
-  readonly log: Pick<Logger, "info" | "warn">;
+  readonly log: Pick<Logger, "info" | "warn" | "error">;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
   /** Milliseconds since 1970. */
@@ -57,7 +58,7 @@ export type TransitionListener = (happened: GatewayTransition) => void;
 /** All gateways that sync with this service: what they told last, and what advisors have to tell them. */
 export class Gateways {
   private readonly advisors: () => readonly Advisor[];
-  private readonly log: Pick<Logger, "info" | "warn">;
+  private readonly log: Pick<Logger, "info" | "warn" | "error">;
   private readonly now: () => number;
   private readonly wallNow: () => number;
   private readonly listeners = new Set<TransitionListener>();
@@ -67,6 +68,7 @@ export class Gateways {
   private readonly rings = new Map<string, SecondRing>();
   private readonly sums = new Totals(2 * MOST_BACKENDS);
   private isFull = false;
+  private nextFaultMs = 0;
 
   constructor({ advisors, log, now, wallNow }: GatewaysParts) {
     this.advisors = advisors;
@@ -154,7 +156,7 @@ export class Gateways {
       if (!request.asksRestore) this.summaries.put(gateway, report, now);
     }
     const reports = member.reports();
-    for (const advisor of this.advisors()) advisor.observe?.(gateway, reports);
+    for (const advisor of this.advisors()) this.guard(() => advisor.observe?.(gateway, reports));
   }
 
   private takeInReport(
@@ -189,14 +191,45 @@ export class Gateways {
 
   private directivesFor(member: Member, request: SyncRequest, now: number): Directive[] {
     const advisors = this.advisors();
+    const asksRestore = request.asksRestore && this.isOneOfItsName(member);
     return request.backends.flatMap(({ name }) => {
       const report = member.backends.get(name)?.report;
       if (report === undefined) return [];
-      const advice = merge(advisors, member.gateway, report);
+      const advice = this.ask(advisors, member.gateway, report);
       member.advise(name, advice);
-      const summary = request.asksRestore ? this.summaries.find(member.gateway, name, now) : undefined;
+      const summary = asksRestore ? this.summaries.find(member.gateway, name, now) : undefined;
       return [{ name, acknowledgedGeneration: report.generation, ...advice, ...(summary && { summary }) }];
     });
+  }
+
+  /** Each field by the first advisor that has it. */
+  private ask(advisors: readonly Advisor[], gateway: Gateway, report: BackendReport): Advice {
+    const advice = advisors.map((advisor) => this.guard(() => advisor.advise(gateway, report)));
+    return Object.assign({}, ...advice.reverse());
+  }
+
+  /** A fault of one advisor must not cost a gateway the service and all others' words. */
+  private guard<Result>(call: () => Result): Result | undefined {
+    try {
+      return call();
+    } catch (err) {
+      const now = this.now();
+      if (now < this.nextFaultMs) return undefined;
+      this.nextFaultMs = now + FAULT_PERIOD_MS;
+      this.log.error({ err }, "an advisor of gateways has failed");
+      return undefined;
+    }
+  }
+
+  /**
+   * Where several live gateways have one name nobody can say whose successor a new one is. One may be its predecessor, whose
+   * death is not known yet.
+   */
+  private isOneOfItsName({ gateway }: Member): boolean {
+    const others = this.live().filter(
+      (other) => other.gateway.node === gateway.node && other.gateway.policy === gateway.policy,
+    );
+    return others.length <= 2;
   }
 
   private ringOf(backend: string): SecondRing | undefined {
@@ -226,7 +259,7 @@ export class Gateways {
     member.leave();
     this.isFull = false;
     this.log.info(member.gateway, "gateway is silent");
-    for (const advisor of this.advisors()) advisor.forget?.(member.gateway);
+    for (const advisor of this.advisors()) this.guard(() => advisor.forget?.(member.gateway));
   }
 
   /** The one unheard for longest is silent: live ones are fewer. */
@@ -238,9 +271,4 @@ export class Gateways {
 
 function keyOf(process: string, policy: string): string {
   return JSON.stringify([process, policy]);
-}
-
-/** Each field by the first advisor that has it. */
-function merge(advisors: readonly Advisor[], gateway: Gateway, report: BackendReport): Advice {
-  return Object.assign({}, ...advisors.map((advisor) => advisor.advise(gateway, report)).reverse());
 }

@@ -26,8 +26,8 @@ export class SecondRing {
   private newest = 0;
 
   add(atMs: number, second: Second): void {
-    const index = Math.max(0, Math.floor(atMs / 1000));
-    if (index <= this.newest - SECONDS) return;
+    const index = indexOf(atMs);
+    if (index < 0 || index <= this.newest - SECONDS) return;
     this.advance(index);
     const from = slotOf(index);
     for (const [offset, key] of FIGURES.entries())
@@ -36,19 +36,22 @@ export class SecondRing {
 
   /** Whether nothing was added for so long that it holds nothing any more. */
   isOver(now: number): boolean {
-    return this.newest <= Math.floor(now / 1000) - SECONDS;
+    return this.newest <= indexOf(now) - SECONDS;
   }
 
   /** Seconds in which something was, oldest first. */
   list(now: number, wallNow: number): RecordedSecond[] {
-    const oldest = Math.max(0, Math.floor(now / 1000) - SECONDS + 1, this.newest - SECONDS + 1);
+    const oldest = Math.max(0, indexOf(now) - SECONDS + 1, this.newest - SECONDS + 1);
     const list: RecordedSecond[] = [];
     for (let index = oldest; index <= this.newest; index++) {
       const from = slotOf(index);
       const values = this.figures.subarray(from, from + FIGURES.length);
       if (values.every((value) => value === 0)) continue;
       const figures = Object.fromEntries(FIGURES.map((key, offset) => [key, values[offset] ?? 0]));
-      list.push({ atMs: wallNow - (now - index * 1000), ...(figures as unknown as SecondFigures) });
+      list.push({
+        atMs: wallNow - (now - (index - SECONDS) * 1000),
+        ...(figures as unknown as SecondFigures),
+      });
     }
     return list;
   }
@@ -63,6 +66,11 @@ export class SecondRing {
     }
     this.newest = index;
   }
+}
+
+/** Our clock begins at 0 with this process; what gateways tell may have been an hour before. */
+function indexOf(atMs: number): number {
+  return Math.floor(atMs / 1000) + SECONDS;
 }
 
 function slotOf(index: number): number {

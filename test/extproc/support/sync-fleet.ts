@@ -40,7 +40,7 @@ export class SyncFleet {
     ];
     this.gateways = new Gateways({
       advisors: () => this.advisors,
-      log: { info: note, warn: note } as never,
+      log: { info: note, warn: note, error: note } as never,
       now: () => this.now,
       wallNow: () => EPOCH + this.now,
     });

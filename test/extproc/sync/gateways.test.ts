@@ -183,3 +183,34 @@ test("a reload exchanges advisors without a gap", () => {
   assert.equal(fleet.sync([report("gpu")]).directives[0]?.signals?.isQueueLong, true);
   assert.equal(fleet.gateways.list().length, 1);
 });
+
+test("an advisor that fails costs no other's word, and is told once in 10 s", () => {
+  const fleet = new SyncFleet();
+  const fail = () => {
+    throw new Error("a fault");
+  };
+  const signals = { isFresh: true, isWhole: true, isQueueLong: false };
+  fleet.advisors = [{ observe: fail, forget: fail, advise: fail }, { advise: () => ({ signals }) }];
+  const faults = () => fleet.lines.filter((line) => line.endsWith("has failed")).length;
+  for (let times = 0; times < 11; times++) {
+    assert.deepEqual(fleet.sync([report("gpu")]).directives[0]?.signals, signals);
+    assert.equal(faults(), times < 10 ? 1 : 2);
+    fleet.pass(1_000);
+  }
+  fleet.pass(9_000);
+  fleet.gateways.sweep();
+  assert.deepEqual([faults(), fleet.gateways.list().length], [3, 0]);
+});
+
+test("restores nothing where several live gateways have one name", () => {
+  const fleet = new SyncFleet();
+  const restored = { process: "cc", asksRestore: true };
+  fleet.sync([open()]);
+  assert.ok(
+    fleet.sync([report("gpu")], restored).directives[0]?.summary,
+    "its predecessor's death is not known yet",
+  );
+  fleet.sync([report("gpu")], { process: "bb" });
+  fleet.sync([open()]);
+  assert.equal(fleet.sync([report("gpu")], restored).directives[0]?.summary, undefined);
+});

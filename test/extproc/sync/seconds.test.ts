@@ -46,3 +46,16 @@ test("keeps one hour, and nothing of what is claimed to be older", () => {
   fleet.pass(3_600_000);
   assert.deepEqual(callsOf(fleet), []);
 });
+
+test("takes in what was before this service started", () => {
+  const fleet = new SyncFleet();
+  fleet.now = 1_500;
+  fleet.sync([report("gpu", { seconds: [second(5_000, 4), second(4_000, 5), second(1_000, 6)] })]);
+  assert.deepEqual(callsOf(fleet), [
+    [-4, 4],
+    [-3, 5],
+    [0, 6],
+  ]);
+  fleet.sync([report("gpu", { seconds: [second(7_200_000, 9)] })], { process: "bb" });
+  assert.equal(callsOf(fleet).length, 3);
+});
