@@ -1,9 +1,13 @@
 import type { Logger } from "pino";
 import type { ServiceParts } from "./parts.js";
+import { Group } from "./peers/group.js";
+import { memberName, PeersSide } from "./peers/peers-side.js";
+import type { PeersSettings } from "./peers/settings.js";
 import type { Advisor } from "./sync/contract.js";
 import { Gateways, type GatewayTransition } from "./sync/gateways.js";
 import { defineGatewayMetrics } from "./telemetry/gateway-metrics.js";
 import { MetricsPage } from "./telemetry/metrics-page.js";
+import { definePeersMetrics } from "./telemetry/peers-metrics.js";
 
 const SWEEP_MS = 500;
 
@@ -11,23 +15,39 @@ const SWEEP_MS = 500;
 export class ControlSide {
   readonly gateways: Gateways;
   readonly metrics = new MetricsPage();
+  /** What the services of the group make of backends together. */
+  readonly group: Group;
+  /** The connection to them. */
+  readonly peers: PeersSide;
   /** Who has a say whatever is configured, before those of the configuration. */
-  private readonly lasting: readonly Advisor[] = [];
+  private readonly lasting: readonly Advisor[];
   private configured: () => readonly Advisor[] = () => [];
   private readonly timer: NodeJS.Timeout;
+  private readonly isGrouped: boolean;
 
+  /** `peers`: as the service began; whether there are any does not change until it ends. */
   constructor(
-    log: Logger,
+    private readonly log: Logger,
     readonly parts: ServiceParts,
+    peers?: PeersSettings,
   ) {
-    const { now } = parts;
+    const { now = () => performance.now() } = parts;
+    this.group = new Group({ name: memberName(peers), now, isGrouped: peers !== undefined });
+    this.isGrouped = peers !== undefined;
+    this.peers = new PeersSide(this.group, log, parts);
+    this.lasting = [this.group];
     this.gateways = new Gateways({
       advisors: () => [...this.lasting, ...this.configured()],
       log,
-      ...(now && { now }),
+      now,
     });
     this.gateways.onTransition((happened) => log.info(describe(happened), "transition"));
     defineGatewayMetrics(this.metrics, this.gateways);
+    definePeersMetrics(
+      this.metrics,
+      () => this.peers.peers,
+      () => this.group.view().members.filter(({ isLive }) => isLive).length,
+    );
     this.timer = setInterval(() => this.gateways.sweep(), SWEEP_MS).unref();
   }
 
@@ -36,8 +56,18 @@ export class ControlSide {
     this.configured = advisors;
   }
 
-  close(): void {
+  /**
+   * Connects to the group as the settings say.
+   * @throws ConfigError or ListenError; what was in use goes on then.
+   */
+  async connect(peers: PeersSettings | undefined): Promise<void> {
+    if ((peers !== undefined) === this.isGrouped) return this.peers.apply(peers);
+    this.log.warn("peers was added or taken away, which needs a restart");
+  }
+
+  async close(): Promise<void> {
     clearInterval(this.timer);
+    await this.peers.close();
   }
 }
 

@@ -1,5 +1,7 @@
+import type { PeersParts } from "./peers/peers.js";
+
 /** What tests put in the place of the real thing. */
-export interface ServiceParts {
+export interface ServiceParts extends PeersParts {
   /** Monotonic milliseconds. */
   readonly now?: () => number;
 }

@@ -46,7 +46,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
   const log = createLog(config.log.level);
   const startedAt = performance.now();
   const shelf = new Shelf();
-  const side = new ControlSide(log, parts);
+  const side = new ControlSide(log, parts, config.peers);
   const generations = new Generations(await buildServices(config, shelf, log, side));
   side.use(() => generations.services.advisors);
   const health = new Health();
@@ -64,10 +64,11 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
   const httpServer = createHttpServer(new Map([...healthz, ...sync, ...metrics]), log);
   const giveUp = (cause: unknown) => {
     grpcServer.close();
-    side.close();
+    void side.close();
     generations.closeAll();
     throw cause;
   };
+  await side.connect(config.peers).catch(giveUp);
   const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc).catch(giveUp);
   const httpAddress = await listenHttp(httpServer, config.listen.http).catch(giveUp);
   warnOfOpenSync(config, log);
@@ -86,6 +87,10 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
         services.close();
         return;
       }
+      await side.connect(next.peers).catch((cause: unknown) => {
+        services.close();
+        throw cause;
+      });
       generations.swap(services);
       log.level = next.log.level;
       log.info({ changed: changedKeys(inUse, next) }, "reconfigured");
@@ -98,8 +103,8 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
       isConfigStale = isStale;
     },
     close() {
-      closing ??= drain(grpcServer, httpServer, health, inUse.drainTimeout, log).then(() => {
-        side.close();
+      closing ??= drain(grpcServer, httpServer, health, inUse.drainTimeout, log).then(async () => {
+        await side.close();
         generations.closeAll();
       });
       return closing;

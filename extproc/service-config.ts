@@ -3,6 +3,7 @@ import { callerSettings } from "./callers/settings.js";
 import { address, addressOrOff, count, duration } from "./config/fields.js";
 import { checkSettings, SettingsFile } from "./config/load.js";
 import { limitsSettings } from "./limits/settings.js";
+import { peersSettings } from "./peers/settings.js";
 import { cacheSettings } from "./remember/settings.js";
 import { signalsSettings } from "./signals/settings.js";
 import { syncSettings } from "./sync/settings.js";
@@ -45,6 +46,7 @@ export const serviceSchema = z.strictObject({
   limits: limitsSettings,
   signals: signalsSettings,
   sync: syncSettings,
+  peers: peersSettings,
 });
 
 export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { type GroupKey, readKeys } from "./keys.js";
@@ -71,4 +72,9 @@ export class PeersSide {
       this.log.error({ err: cause }, "peers: the connection in use before can't be had again");
     }
   }
+}
+
+/** What this member is called where people read of it. */
+export function memberName(settings: PeersSettings | undefined): string {
+  return settings?.name ?? hostname();
 }

@@ -4,6 +4,9 @@ import { address, text, url } from "../config/fields.js";
 /** More would each hold a connection to all others. */
 const MAX_MEMBERS = 64;
 
+/** It goes with each message. */
+const MAX_NAME = 64;
+
 const gossip = z
   .strictObject({
     listen: address
@@ -37,7 +40,10 @@ const redis = z
 
 export const peersSettings = z
   .strictObject({
-    name: text.optional().describe("This member's name in logs and views. Absent: the host's."),
+    name: text
+      .max(MAX_NAME, `must be at most ${MAX_NAME} characters`)
+      .optional()
+      .describe("This member's name in logs and views. Absent: the host's."),
     keyFile: text.describe(
       "A file with the group's secret: one line of at least 32 characters. More lines are taken from others too, so that a new one can come first.",
     ),
