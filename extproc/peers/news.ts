@@ -17,7 +17,6 @@ const NOT_BY_EVIDENCE = new Set([
   "GROUP_CLOSED",
   "OPERATOR_RESET",
   "RESTORED",
-  "UNKNOWN",
 ]);
 
 /** An opening whose wait is longer by this: somebody was told a Retry-After. Clocks that differ by 1 % don't come to it. */

@@ -60,8 +60,9 @@ function disturb(simulation: Simulation, gateways: number, random: () => number,
     } else if (kind < 0.7) {
       queue.after(atMs, () => {
         say(`envoy ${index} dies`);
-        simulation.stopEnvoy(index);
-        queue.after(lastsMs, () => simulation.startEnvoy(index));
+        const before = simulation.stopEnvoy(index);
+        const known = random() < 0.5 ? before : undefined;
+        if (before) queue.after(lastsMs, () => simulation.startEnvoy(index, known));
       });
     } else {
       queue.after(atMs, () => {

@@ -25,6 +25,11 @@ export class SimulatedBackend {
     private readonly areTogether: (one: SimulatedEnvoy, other: SimulatedEnvoy) => boolean,
   ) {}
 
+  /** Who has a probe in flight. */
+  get prober(): SimulatedEnvoy | undefined {
+    return [...this.probes][0]?.by;
+  }
+
   isWell(by: SimulatedEnvoy): boolean {
     return !this.isFailing(by.name, this.queue.now);
   }

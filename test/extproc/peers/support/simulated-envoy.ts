@@ -31,6 +31,8 @@ export interface EnvoyParts {
   readonly clock: (realMs: number) => number;
   /** To its service and back; undefined while that is away. */
   readonly ask: (gateway: Gateway, report: BackendReport) => { advice: Advice; nextMs: number } | undefined;
+  /** What a probe takes; mostly less than half a second unless given. */
+  readonly probeMs: number | undefined;
   /** Between requests of callers. */
   readonly pauseMs: number;
 }
@@ -39,6 +41,8 @@ export interface EnvoyParts {
 export class SimulatedEnvoy {
   readonly record = new SimulatedRecord();
   isAlive = true;
+  /** The body of its probes can't be rewritten, say. */
+  cannotProbe = false;
   private mayProbeUntilMs = 0;
   private rampShare = -1;
   private groupedUntilMs = 0;
@@ -64,6 +68,13 @@ export class SimulatedEnvoy {
   kill(): void {
     this.isAlive = false;
     this.parts.backend.drop(this);
+  }
+
+  /** As the service tells an Envoy what the process before it knew. */
+  restore({ record: { state, openings, isEvidence, track } }: SimulatedEnvoy): void {
+    if (state === "CLOSED") return;
+    Object.assign(this.record, { openings, isEvidence, track, openUntilMs: this.now });
+    this.record.enter("OPEN", 0, "RESTORED", this.now);
   }
 
   private get now(): number {
@@ -108,7 +119,7 @@ export class SimulatedEnvoy {
       (record.state === "HALF_OPEN" && record.stage === 0 && this.now >= record.sinceMs + PROBE_LEASE_MS);
     this.syncIfDue();
     if (record.mode !== "enforce") return;
-    if (isDue && (!this.isGrouped || this.now < this.mayProbeUntilMs)) this.probe();
+    if (isDue && !this.cannotProbe && (!this.isGrouped || this.now < this.mayProbeUntilMs)) this.probe();
     if (record.state !== "HALF_OPEN" || record.stage === 0) return;
     if (this.now - Math.max(this.lastCanaryMs, record.sinceMs) >= IDLE_MS) this.canary();
   }
@@ -121,7 +132,7 @@ export class SimulatedEnvoy {
     record.enter("HALF_OPEN", 0, "WAIT_OVER", this.now);
     const end = backend.beginProbe(this, this.isGrouped);
     const slow = random() < 0.2 ? PROBE_TIMEOUT_MS : 500;
-    queue.after(20 + random() * (slow - 20), () => {
+    queue.after(this.parts.probeMs ?? 20 + random() * (slow - 20), () => {
       if (!this.isAlive) return;
       const isWell = end();
       const isOwn = record.state === "HALF_OPEN" && record.stage === 0 && record.probeOwner === owner;

@@ -16,6 +16,7 @@ export interface SimulationOptions {
   /** Messages go through their bytes: slower. */
   readonly isEncoded?: boolean;
   readonly pauseMs?: number;
+  readonly probeMs?: number;
   /** Envoys at each service. */
   readonly envoysPerService?: number;
 }
@@ -73,22 +74,25 @@ export class Simulation {
     this.serviceAt(index).group = undefined;
   }
 
-  /** A gateway's Envoy anew: CLOSED, and nothing known. */
-  startEnvoy(index: number): SimulatedEnvoy {
+  /** A gateway's Envoy anew: CLOSED and nothing known, or as the service remembers `before`. */
+  startEnvoy(index: number, before?: SimulatedEnvoy): SimulatedEnvoy {
     const service = this.serviceAt(index);
     const ask = (gateway: Gateway, report: BackendReport) => answer(service.group, gateway, report);
     const { queue, random, backend } = this;
-    const pauseMs = this.options.pauseMs ?? 100;
-    const parts = { queue, random, backend, clock: this.clock(), ask, pauseMs };
+    const { pauseMs = 100, probeMs } = this.options;
+    const parts = { queue, random, backend, clock: this.clock(), ask, pauseMs, probeMs };
     const envoy = new SimulatedEnvoy(`g${index}`, `p${++this.starts}`, parts);
+    if (before) envoy.restore(before);
     this.envoys.push(envoy);
     return envoy;
   }
 
-  stopEnvoy(index: number): void {
-    for (const envoy of this.envoys) if (envoy.name === `g${index}`) envoy.kill();
-    const alive = this.envoys.filter(({ isAlive }) => isAlive);
-    this.envoys.splice(0, this.envoys.length, ...alive);
+  /** One of the service's Envoys; which one it was. */
+  stopEnvoy(index: number): SimulatedEnvoy | undefined {
+    const at = this.envoys.findIndex(({ name }) => name === `g${index}`);
+    const [stopped] = at < 0 ? [] : this.envoys.splice(at, 1);
+    stopped?.kill();
+    return stopped;
   }
 
   /** The first `count` services hear the others no more. */
