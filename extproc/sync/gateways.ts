@@ -152,8 +152,8 @@ export class Gateways {
     for (const report of request.backends) {
       const taken = member.takenOf(report.name, MOST_BACKENDS);
       if (taken !== undefined) this.takeInReport(member, report, taken, now);
-      // What has just started knows less than what was kept for it.
-      if (!request.asksRestore) this.summaries.put(gateway, report, now);
+      // What has just started knows less than what was kept for it, until it has moved by itself.
+      if (!request.asksRestore || report.generation > 1) this.summaries.put(gateway, report, now);
     }
     const reports = member.reports();
     for (const advisor of this.advisors()) this.guard(() => advisor.observe?.(gateway, reports));

@@ -176,6 +176,15 @@ test("a restarted process that asks twice is answered twice, and its own start e
   );
 });
 
+test("an opening that a process told in its first request is known to the one after it", () => {
+  const fleet = new SyncFleet();
+  fleet.sync([open()], { asksRestore: true });
+  assert.equal(
+    fleet.sync([report("gpu")], { process: "bb", asksRestore: true }).directives[0]?.summary?.openings,
+    1,
+  );
+});
+
 test("a reload exchanges advisors without a gap", () => {
   const fleet = new SyncFleet();
   fleet.sync([report("gpu")]);
