@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { type GroupKey, readKeys } from "./keys.js";
 import { openPeers, type Peers, type PeersGroup, type PeersParts } from "./peers.js";
-import type { PeersSettings } from "./settings.js";
+import { MAX_NAME, type PeersSettings } from "./settings.js";
 
 interface Opened {
   readonly settings: PeersSettings;
@@ -76,5 +76,5 @@ export class PeersSide {
 
 /** What this member is called where people read of it. */
 export function memberName(settings: PeersSettings | undefined): string {
-  return settings?.name ?? hostname();
+  return settings?.name ?? hostname().slice(0, MAX_NAME);
 }

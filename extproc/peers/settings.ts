@@ -5,7 +5,7 @@ import { address, text, url } from "../config/fields.js";
 const MAX_MEMBERS = 64;
 
 /** It goes with each message. */
-const MAX_NAME = 64;
+export const MAX_NAME = 64;
 
 const gossip = z
   .strictObject({
