@@ -1,5 +1,6 @@
 import type { BackendReport, Mode } from "../sync/contract.js";
 import type { GatewayView } from "./message.js";
+import { MAX_VERSION } from "./version.js";
 
 /** A gateway that was silent for so long counts no more. */
 const SILENT_MS = 3000;
@@ -87,7 +88,7 @@ export class LocalGateway {
   /** The version that all its workers go by, not only the one that asked. */
   private settledTrack(now: number): number {
     const isSettled = now - this.trackedAtMs >= TICK_MS;
-    return isSettled ? this.report.track : this.track;
+    return Math.min(isSettled ? this.report.track : this.track, MAX_VERSION - 1);
   }
 }
 

@@ -16,8 +16,9 @@ export const MAX_VERSION = MAX_ROUND * ROUND;
  * then by author. So records need to keep nothing but that number, and whoever takes the highest takes what all take.
  */
 
+/** Rounds that are too high, as only a mistaken member tells them, are taken for the last one. */
 export function versionOf(round: number, phase: State, author: number): number {
-  return round * ROUND + PHASES.indexOf(phase) * AUTHORS + author;
+  return Math.min(round, MAX_ROUND - 1) * ROUND + PHASES.indexOf(phase) * AUTHORS + author;
 }
 
 export function roundOf(version: number): number {

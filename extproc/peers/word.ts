@@ -2,6 +2,9 @@ import type { State } from "../sync/contract.js";
 import type { MoveCause, Register } from "./message.js";
 import { phaseOf } from "./version.js";
 
+/** A day: what is longer is no wait but a mistake. */
+const MAX_WAIT_MS = 86_400_000;
+
 /** The group's word on a backend, its wait as a deadline of this process's clock. */
 export interface Word extends Omit<Register, "waitMs"> {
   readonly phase: State;
@@ -29,5 +32,6 @@ export function toldWord(word: Word, now: number): Register {
 }
 
 export function waitLeft(word: Word, now: number): number {
-  return word.phase === "OPEN" ? Math.max(0, Math.ceil(word.waitUntilMs - now)) : 0;
+  if (word.phase !== "OPEN") return 0;
+  return Math.max(0, Math.min(MAX_WAIT_MS, Math.ceil(word.waitUntilMs - now)));
 }
