@@ -108,6 +108,7 @@ describe("a key that nobody knows", () => {
     dialect: "anthropic",
     degradedMaxOutputTokens: "1",
     degradedRemove: "a",
+    loadMetrics: "TEXT",
   };
   const told = () =>
     worker.vm.logs.map(({ text }) => text).filter((line) => line.includes("cluster metadata of backend"));
@@ -118,8 +119,12 @@ describe("a key that nobody knows", () => {
     assert.match(String(told()[0]), /backend gpu: credential is unknown/);
   });
 
-  test("is told of when it begins like one that is known, and so is another value of credentials", () => {
-    for (const odd of [{ degradedMaxTokens: "5" }, { credentials: "owned" }] as Keys[]) {
+  test("is told of when it begins like one that is known, and so is another value of a known one", () => {
+    for (const odd of [
+      { degradedMaxTokens: "5" },
+      { credentials: "owned" },
+      { loadMetrics: "BIN" },
+    ] as Keys[]) {
       worker = new Worker(new World(), policyWith(neverOpens));
       pathOf("/v1/x", odd);
       assert.match(String(told()[0]), new RegExp(`backend gpu: ${Object.keys(odd)[0]} is unknown`));

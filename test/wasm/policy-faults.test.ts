@@ -112,3 +112,24 @@ test("what nobody would do without the service is refused", () => {
     "chains.chat.exhausted.action needs service.cluster",
   ]);
 });
+
+test("what long queues and full caches are held against is taken at its bounds", () => {
+  const backends = { gpu: { breaker: { kvCacheUseThreshold: 100, shedAboveQueueDepth: 1_000_000 } } };
+  const shedClasses = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(63));
+  const chains = { chat: { tiers: ["gpu"] } };
+  assert.equal(refusalOf({ backends, chains, shedClasses }), undefined);
+  assert.equal(refusalOf({ backends, chains, shedClasses: [] }), undefined);
+});
+
+test("one message names every fault of what they are held against", () => {
+  const backends = { gpu: { breaker: { kvCacheUseThreshold: 101, shedAboveQueueDepth: -1 } } };
+  const shedClasses = ["batch", "", 7, "x".repeat(64), "a", "b", "c", "d", "e"];
+  assertFaults({ backends, chains: { chat: { tiers: ["gpu"] } }, shedClasses }, [
+    "backends.gpu.breaker.kvCacheUseThreshold must be a whole number from 0 to 100, got 101",
+    "backends.gpu.breaker.shedAboveQueueDepth must be a whole number from 0 to 1000000, got -1",
+    "shedClasses must list at most 8 classes",
+    "shedClasses[1] must be a route's class, a text of 1 to 63 bytes",
+    "shedClasses[2] must be a route's class, a text of 1 to 63 bytes, got 7",
+    "shedClasses[3] must be a route's class, a text of 1 to 63 bytes",
+  ]);
+});
