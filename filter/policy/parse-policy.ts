@@ -32,7 +32,11 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
   if (cluster.length) policy.serviceCluster = Text.of(cluster);
   service.close();
   if (!cluster.length) faultWithoutService(fields, policy);
-  for (let i = 0; i < policy.backends.length; i++) policy.backends[i].isAdvised = cluster.length > 0;
+  for (let i = 0; i < policy.backends.length; i++) {
+    policy.backends[i].isAdvised = cluster.length > 0;
+    // A VM may learn a policy with a canary: what the service told is known there with the next tick.
+    policy.backends[i].breaker.isClosingHeld = cluster.length > 0;
+  }
   fields.close();
   return errors.length ? null : policy;
 }
