@@ -1,4 +1,8 @@
 import type { Logger } from "pino";
+import type { ControlParts } from "./control/fleet.js";
+import { History } from "./control/history.js";
+import { keepJournal } from "./control/journal.js";
+import { Overrides } from "./control/overrides.js";
 import type { ServiceParts } from "./parts.js";
 import { Group } from "./peers/group.js";
 import { memberName, PeersSide } from "./peers/peers-side.js";
@@ -19,6 +23,8 @@ export class ControlSide {
   readonly group: Group;
   /** The connection to them. */
   readonly peers: PeersSide;
+  readonly history = new History();
+  readonly overrides: Overrides;
   /** Who has a say whatever is configured, before those of the configuration. */
   private readonly lasting: readonly Advisor[];
   private configured: () => readonly Advisor[] = () => [];
@@ -27,7 +33,7 @@ export class ControlSide {
 
   /** `peers`: as the service began; whether there are any does not change until it ends. */
   constructor(
-    private readonly log: Logger,
+    readonly log: Logger,
     readonly parts: ServiceParts,
     peers?: PeersSettings,
   ) {
@@ -35,20 +41,37 @@ export class ControlSide {
     this.group = new Group({ name: memberName(peers), now, isGrouped: peers !== undefined });
     this.isGrouped = peers !== undefined;
     this.peers = new PeersSide(this.group, log, parts);
-    this.lasting = [this.group];
+    this.overrides = new Overrides({ now, wallNow: Date.now });
+    this.group.carry(this.overrides);
+    this.lasting = [this.overrides, this.group];
     this.gateways = new Gateways({
       advisors: () => [...this.lasting, ...this.configured()],
       log,
       now,
     });
-    this.gateways.onTransition((happened) => log.info(describe(happened), "transition"));
+    this.gateways.onTransition((happened) => {
+      log.info(describe(happened), "transition");
+      this.history.addTransition(happened);
+    });
     defineGatewayMetrics(this.metrics, this.gateways);
     definePeersMetrics(
       this.metrics,
       () => this.peers.peers,
       () => this.group.view().members.filter(({ isLive }) => isLive).length,
     );
-    this.timer = setInterval(() => this.gateways.sweep(), SWEEP_MS).unref();
+    keepJournal(this.overrides, this.history, log);
+    this.timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
+  }
+
+  /** What the control API is made of. */
+  get controlParts(): ControlParts & { readonly overrides: Overrides } {
+    return {
+      fleet: this.gateways,
+      history: this.history,
+      overrides: this.overrides,
+      group: this.group,
+      engine: () => this.peers.peers?.engine ?? "none",
+    };
   }
 
   /** `advisors` gives those of the configuration in force. */
@@ -68,6 +91,11 @@ export class ControlSide {
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.peers.close();
+  }
+
+  private sweep(): void {
+    this.gateways.sweep();
+    this.overrides.expire();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from "node:http";
+import type { Server } from "node:net";
 import type { GrpcServer } from "./grpc-server.js";
 
 /** An address can't be listened on; the message names the setting. */
@@ -15,11 +15,11 @@ export async function listenGrpc(server: GrpcServer, address: string): Promise<s
 }
 
 /** host:port as bound. */
-export async function listenHttp(server: HttpServer, address: string): Promise<string> {
+export async function listenHttp(server: Server, address: string, field = "listen.http"): Promise<string> {
   const host = hostOf(address);
   const port = Number(address.slice(host.length + 1));
   return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(listenError("listen.http", address, cause)));
+    server.once("error", (cause) => reject(listenError(field, address, cause)));
     server.listen(port, host.replace(/^\[|\]$/g, ""), () => {
       const bound = server.address();
       resolve(`${host}:${typeof bound === "object" && bound ? bound.port : port}`);

@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
+import { type AdminPort, openAdminPort } from "./admin-port.js";
 import { ControlSide } from "./control-side.js";
 import { Generations } from "./generations.js";
 import { GrpcServer } from "./grpc-server.js";
@@ -17,13 +18,15 @@ import { syncEndpoint } from "./sync-endpoint.js";
 import { createLog } from "./telemetry/log.js";
 import { usageService } from "./usage/usage-service.js";
 
-/** Settings that ports and the largest gRPC message are made of. */
-const START_ONLY = ["listen", "maxBodyBytes"] as const;
+/** Settings that ports, who may use them, and the largest gRPC message are made of. */
+const START_ONLY = ["listen", "control", "maxBodyBytes"] as const;
 
 export interface Service {
   /** host:port as bound, also when the config asked for port 0. */
   readonly grpcAddress: string;
   readonly httpAddress: string;
+  /** Where the control API is; undefined when it is off. */
+  readonly adminUrl: string | undefined;
   readonly log: Logger;
   /** Configurations in use: 1, and those that open streams began with. */
   readonly generations: number;
@@ -39,7 +42,7 @@ export interface Service {
 }
 
 /**
- * Loads what `tokens.preload` names, then listens. Resolves when both ports serve.
+ * Loads what `tokens.preload` names, then listens. Resolves when all ports serve.
  * @throws ConfigError for a bad vocabulary, ListenError for a port that can't be had.
  */
 export async function startService(config: ServiceConfig, parts: ServiceParts = {}): Promise<Service> {
@@ -62,8 +65,9 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
   const sync = syncEndpoint(side.gateways, () => generations.services.admission);
   const metrics = metricsEndpoint(side.metrics);
   const httpServer = createHttpServer(new Map([...healthz, ...sync, ...metrics]), log);
-  const giveUp = (cause: unknown) => {
+  const giveUp = (cause: unknown): never => {
     grpcServer.close();
+    httpServer.close();
     void side.close();
     generations.closeAll();
     throw cause;
@@ -71,12 +75,18 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
   await side.connect(config.peers).catch(giveUp);
   const grpcAddress = await listenGrpc(grpcServer, config.listen.grpc).catch(giveUp);
   const httpAddress = await listenHttp(httpServer, config.listen.http).catch(giveUp);
+  const admin = await openAdminPort(config, side).catch(giveUp);
   warnOfOpenSync(config, log);
-  log.info({ grpcAddress, httpAddress, startMs: Math.round(performance.now() - startedAt) }, "started");
+  const adminUrl = admin.url;
+  log.info(
+    { grpcAddress, httpAddress, adminUrl, startMs: Math.round(performance.now() - startedAt) },
+    "started",
+  );
   let closing: Promise<void> | undefined;
   return {
     grpcAddress,
     httpAddress,
+    adminUrl,
     log,
     get generations() {
       return generations.count;
@@ -103,7 +113,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
       isConfigStale = isStale;
     },
     close() {
-      closing ??= drain(grpcServer, httpServer, health, inUse.drainTimeout, log).then(async () => {
+      closing ??= drain(grpcServer, httpServer, admin, health, inUse.drainTimeout, log).then(async () => {
         await side.close();
         generations.closeAll();
       });
@@ -127,6 +137,7 @@ function changedKeys(old: ServiceConfig, next: ServiceConfig): string[] {
 async function drain(
   grpcServer: GrpcServer,
   httpServer: HttpServer,
+  admin: AdminPort,
   health: Health,
   limitMs: number,
   log: Logger,
@@ -136,6 +147,7 @@ async function drain(
   const isCut = !(await grpcServer.drain(limitMs));
   // /healthz answers 503 until here, so that a load balancer sees the drain.
   httpServer.closeAllConnections();
+  await admin.close();
   await new Promise<void>((resolve) => httpServer.close(() => resolve()));
   log[isCut ? "warn" : "info"](
     { isCut },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { callerSettings } from "./callers/settings.js";
 import { address, addressOrOff, count, duration } from "./config/fields.js";
 import { checkSettings, SettingsFile } from "./config/load.js";
+import { controlSettings } from "./control/settings.js";
 import { limitsSettings } from "./limits/settings.js";
 import { peersSettings } from "./peers/settings.js";
 import { cacheSettings } from "./remember/settings.js";
@@ -47,6 +48,7 @@ export const serviceSchema = z.strictObject({
   signals: signalsSettings,
   sync: syncSettings,
   peers: peersSettings,
+  control: controlSettings,
 });
 
 export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;

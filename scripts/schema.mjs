@@ -1,12 +1,14 @@
-// Writes what follows from the schema of the service's settings: `npm run -s schema`.
+// Writes what follows from the service's settings and from its control API's routes: `npm run -s schema`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
-const { configFiles } = await import(join(repoRoot, "build", "js", "extproc", "config-files.js"));
+const built = join(repoRoot, "build", "js", "extproc");
+const { configFiles } = await import(join(built, "config-files.js"));
+const { apiFile } = await import(join(built, "control", "openapi.js"));
 
-for (const { path, update } of configFiles()) {
+for (const { path, update } of [...configFiles(), apiFile()]) {
   const file = join(repoRoot, path);
   const present = readFileSync(file, { encoding: "utf8", flag: "a+" });
   const wanted = update(present);

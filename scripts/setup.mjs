@@ -13,6 +13,7 @@ const filterModules = [
   { entry: "filter/index.ts", target: "release", file: "llm-breaker.wasm" },
   { entry: "filter/index-gate.ts", target: "gate", file: "llm-breaker-gate.wasm" },
   { entry: "filter/index-meter.ts", target: "meter", file: "llm-breaker-meter.wasm" },
+  { entry: "filter/index-dry-run.ts", target: "dry-run", file: "llm-breaker-dry-run.wasm" },
 ];
 const stepTimeoutMs = 900_000;
 

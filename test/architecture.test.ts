@@ -48,7 +48,7 @@ test("the filter's pure parts and its host layer import nothing outside themselv
   assert.deepEqual(outward.map(arrow), []);
 });
 
-const isIndex = (path: string): boolean => /^filter\/index(-gate|-meter)?\.ts$/.test(path);
+const isIndex = (path: string): boolean => /^filter\/index(-gate|-meter|-dry-run)?\.ts$/.test(path);
 
 test("the filter's index files only gather the callbacks, and nobody imports them", () => {
   const edges = edgesIn("filter");

@@ -1,0 +1,156 @@
+import { readFileSync } from "node:fs";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { type Command, DEFAULT_URL } from "./arguments.js";
+import { CliError } from "./errors.js";
+
+const TIME_LIMIT_MS = 15_000;
+const MAX_ANSWER_BYTES = 16_777_216;
+
+interface Connection {
+  readonly url: URL;
+  readonly token: string | undefined;
+  readonly tls: { ca?: Buffer; cert?: Buffer; key?: Buffer };
+}
+
+/** Asks the control API. */
+export class ControlClient {
+  constructor(private readonly connection: Connection) {}
+
+  /** @throws CliError for files and addresses that can't be used */
+  static of({ options }: Command, environment: NodeJS.ProcessEnv): ControlClient {
+    const address = options.url ?? environment.LLM_BREAKER_URL ?? DEFAULT_URL;
+    if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+      throw new CliError(2, `--url must be like ${DEFAULT_URL}, got "${address}"`);
+    }
+    const tokenFile = options["token-file"] ?? environment.LLM_BREAKER_TOKEN_FILE;
+    const token =
+      tokenFile === undefined ? undefined : firstToken(readFile(tokenFile).toString("utf8"), tokenFile);
+    const ca = options["ca-file"] ?? environment.LLM_BREAKER_CA_FILE;
+    const cert = options["cert-file"] ?? environment.LLM_BREAKER_CERT_FILE;
+    const key = options["key-file"] ?? environment.LLM_BREAKER_KEY_FILE;
+    const tls = {
+      ...(ca !== undefined && { ca: readFile(ca) }),
+      ...(cert !== undefined && { cert: readFile(cert) }),
+      ...(key !== undefined && { key: readFile(key) }),
+    };
+    return new ControlClient({ url: new URL(address), token, tls });
+  }
+
+  get<Answer>(path: string): Promise<Answer> {
+    return this.ask("GET", path);
+  }
+
+  post<Answer>(path: string, body: unknown): Promise<Answer> {
+    return this.ask("POST", path, JSON.stringify(body));
+  }
+
+  delete<Answer>(path: string): Promise<Answer> {
+    return this.ask("DELETE", path);
+  }
+
+  /** An answer that does not end by itself. @throws CliError for any status but 200 */
+  async open(path: string, headers: Record<string, string>): Promise<IncomingMessage> {
+    const answer = await this.send("GET", path, undefined, headers);
+    if (answer.statusCode === 200) return answer;
+    throw refusal(answer.statusCode ?? 0, await readAll(answer));
+  }
+
+  private async ask<Answer>(method: string, path: string, body?: string): Promise<Answer> {
+    const answer = await this.send(method, path, body, {});
+    const text = await readAll(answer);
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status > 299) throw refusal(status, text);
+    try {
+      return JSON.parse(text) as Answer;
+    } catch (cause) {
+      throw new CliError(1, `${this.connection.url.href} is no control API: its answer is no JSON`, {
+        cause,
+      });
+    }
+  }
+
+  private send(
+    method: string,
+    path: string,
+    body: string | undefined,
+    headers: Record<string, string>,
+  ): Promise<IncomingMessage> {
+    const { url, token, tls } = this.connection;
+    const request = url.protocol === "https:" ? requestHttps : requestHttp;
+    return new Promise((resolve, reject) => {
+      const fail = (why: string, cause?: unknown) => {
+        const remedy = "is the service running, and is listen.admin this address?";
+        reject(new CliError(1, `${url.href} can't be asked: ${why}; ${remedy}`, { cause }));
+      };
+      const outgoing = request(
+        new URL(path, url),
+        {
+          method,
+          ...tls,
+          headers: {
+            ...headers,
+            ...(token !== undefined && { authorization: `Bearer ${token}` }),
+            ...(body !== undefined && {
+              "content-type": "application/json",
+              "content-length": Buffer.byteLength(body),
+            }),
+          },
+        },
+        (answer) => {
+          clearTimeout(timer);
+          resolve(answer);
+        },
+      );
+      const timer = setTimeout(() => {
+        fail(`no answer within ${TIME_LIMIT_MS / 1000} s`);
+        outgoing.destroy();
+      }, TIME_LIMIT_MS);
+      outgoing.on("error", (cause: NodeJS.ErrnoException) => {
+        clearTimeout(timer);
+        fail(cause.message || cause.code || "no connection", cause);
+      });
+      outgoing.end(body);
+    });
+  }
+}
+
+function refusal(status: number, text: string): CliError {
+  let message: string | undefined;
+  try {
+    message = (JSON.parse(text) as { error?: { message?: string } }).error?.message;
+  } catch {
+    // A proxy's page, say.
+  }
+  return new CliError(1, message ?? `the service answered status ${status}`);
+}
+
+async function readAll(answer: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const piece of answer as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > MAX_ANSWER_BYTES) throw new Error(`it is larger than ${MAX_ANSWER_BYTES} bytes`);
+      pieces.push(piece);
+    }
+  } catch (cause) {
+    throw new CliError(1, `the answer broke off: ${(cause as Error).message}`, { cause });
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function readFile(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new CliError(2, `${file} can't be read: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+  }
+}
+
+/** The service's own file of `name:token` lines will do. */
+function firstToken(text: string, file: string): string {
+  const line = text.split(/\r?\n/).find((each) => each.trim() !== "" && !each.startsWith("#"));
+  if (line === undefined) throw new CliError(2, `${file} holds no token`);
+  return line.trim().replace(/^[^:]*:/, "");
+}

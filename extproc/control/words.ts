@@ -1,0 +1,12 @@
+/** Control and format characters, line separators, halves of surrogate pairs. */
+const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** True for a text that can stand in one line of a log, or of a terminal, and do nothing there. */
+export function isPlain(text: string): boolean {
+  return text.search(UNPLAIN) < 0;
+}
+
+/** The same for a text that came from elsewhere. */
+export function clean(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replaceAll(UNPLAIN, " ");
+}
