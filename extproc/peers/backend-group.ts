@@ -15,6 +15,8 @@ import { heardWord, type News, toldWord, type Word, waitLeft } from "./word.js";
 const STEADY_MS = 300;
 /** What has just changed is told and asked for sooner. */
 const NEWS_MS = 2000;
+/** What nothing hurries with. */
+const LEAD_EVERY_MS = 200;
 /** A word that no gateway goes by any more. */
 const FORGOTTEN_MS = 10_000;
 /** Until then a service that has just begun may not know of gateways that are gone. */
@@ -41,6 +43,7 @@ export class BackendGroup {
   private readonly lease = new Lease();
   private readonly ramp = new Ramp();
   private majoritySinceMs: number | undefined;
+  private ledAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly name: string,
@@ -96,13 +99,12 @@ export class BackendGroup {
     this.say({ phase: "CLOSED", stage: 0, openings: 0, waitMs: 0, cause: "OPERATOR_RESET" }, 0);
   }
 
-  /** Everything that time brings about; true when others should hear of it. */
+  /** Everything that time and others' messages bring about; true when others should hear of it. */
   step(): boolean {
-    const now = this.parts.now();
-    const { live, evidence } = this.evidence();
-    if (evidence * 2 <= live) this.majoritySinceMs = undefined;
-    else this.majoritySinceMs ??= now;
-    const isLeaseChanged = this.lease.step(this.leaseGround());
+    if (this.word === undefined || this.word.phase === "CLOSED") this.majoritySinceMs = undefined;
+    else this.watchMajority();
+    const isLeaseWanted = this.isDue() || this.lease.isActive;
+    const isLeaseChanged = isLeaseWanted && this.lease.step(this.leaseGround());
     return this.lead() || isLeaseChanged;
   }
 
@@ -141,7 +143,7 @@ export class BackendGroup {
       gateways: this.locals
         .views(now)
         .filter(({ state, livePermits }) => state !== "CLOSED" || livePermits > 0),
-      readiness: this.lease.readiness(this.leaseGround()),
+      readiness: this.isDue() ? this.lease.readiness(this.leaseGround()) : "NONE",
       isProbing: this.locals.isProbing(now),
       ...(ask && { ask }),
       ...(grant && { grant }),
@@ -153,13 +155,13 @@ export class BackendGroup {
     const now = this.parts.now();
     const isOver = this.word === undefined || this.word.phase === "CLOSED";
     let live = this.locals.weight(now);
-    let evidence = evidenceIn(this.locals.views(now));
+    let evidence = isOver ? 0 : evidenceIn(this.locals.views(now));
     for (const { backends } of this.parts.members.live(now)) {
       const view = backends.get(this.name)?.view;
       live += view?.weight ?? 0;
-      evidence += evidenceIn(view?.gateways ?? []);
+      if (!isOver) evidence += evidenceIn(view?.gateways ?? []);
     }
-    return { live, evidence: isOver ? 0 : Math.min(evidence, live) };
+    return { live, evidence: Math.min(evidence, live) };
   }
 
   get isBusy(): boolean {
@@ -172,11 +174,18 @@ export class BackendGroup {
     return isNew || this.isDue() || isContested || word.phase === "HALF_OPEN" || this.lease.isActive;
   }
 
+  private watchMajority(): void {
+    const { live, evidence } = this.evidence();
+    if (evidence * 2 <= live) this.majoritySinceMs = undefined;
+    else this.majoritySinceMs ??= this.parts.now();
+  }
+
   /** One of the members keeps the ramp going: the first in rank of those whose gateways are concerned. */
   private lead(): boolean {
     const word = this.word;
     const now = this.parts.now();
-    if (word === undefined || word.phase === "CLOSED") return false;
+    if (word === undefined || word.phase === "CLOSED" || now - this.ledAtMs < LEAD_EVERY_MS) return false;
+    this.ledAtMs = now;
     const age = now - word.heardAtMs;
     const views = this.allViews();
     const concerned = [...views.values()].some(({ state, isSilent }) => state !== "CLOSED" && !isSilent);

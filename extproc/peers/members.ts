@@ -48,13 +48,12 @@ export class Members {
     return true;
   }
 
-  live(now: number): Member[] {
-    return this.heardWithin(LIVE_MS, now);
-  }
-
   /** Without those that another of the same name has replaced. */
-  heardWithin(ms: number, now: number): Member[] {
-    return this.all().filter(({ heardAtMs, isReplaced }) => now - heardAtMs <= ms && !isReplaced);
+  live(now: number): Member[] {
+    const live: Member[] = [];
+    for (const member of this.byId.values())
+      if (now - member.heardAtMs <= LIVE_MS && !member.isReplaced) live.push(member);
+    return live;
   }
 
   /** Those that are gone as well, for as long as something that they were granted may hold. */
