@@ -58,6 +58,9 @@ test("a probe that a push cuts is nobody's verdict: its lease runs out, and anot
   await gate.push(rig, probing("after-the-cut"));
   rig.gpu.mode = { kind: "ok" };
   await waitFor(() => probes().length === 2, 2 * leaseMs, "the next probe");
+  const [cut, next] = probes();
+  const gapMs = (next?.atMs ?? 0) - (cut?.atMs ?? 0);
+  assert.ok(gapMs >= leaseMs - 50, `the new root probed ${gapMs} ms after the old one, within its lease`);
   await rig.waitForCause("PROBE_SUCCEEDED");
   await recover(rig, () => chat(rig.url));
   assert.equal(JSON.parse(probes()[1]?.body.toString() ?? "").model, "after-the-cut");
