@@ -2,12 +2,15 @@
 // other VMs, read it once a version and keep the last few, since requests outlive a push.
 import { defineMetrics } from "./announce";
 import { mark, release } from "./host/arena";
+import { nowMs } from "./host/clock";
 import { Level, log, noteGarbage } from "./host/log";
 import { Text } from "./host/text";
 import { parsePolicy } from "./policy/parse-policy";
 import { Backend, Policy } from "./policy/policy";
 import { presentHash, presentKey, publishText, readText, textPtr, textSize } from "./policy-store";
 import { createRecord } from "./records";
+
+type Visit = (backend: Backend, now: u64) => void;
 
 const KEPT: i32 = 4;
 const known: Policy[] = [];
@@ -67,7 +70,7 @@ export function isCurrent(policy: Policy, key: Text): bool {
 }
 
 /** Calls `visit` for every backend of every policy that is known here. */
-export function eachBackend(visit: (backend: Backend, now: u64) => void, now: u64): void {
+export function eachBackend(visit: Visit, now: u64): void {
   for (let i = 0; i < known.length; i++) {
     const backends = unchecked(known[i]).backends;
     for (let j = 0; j < backends.length; j++) visit(unchecked(backends[j]), now);
@@ -88,11 +91,23 @@ function learn(hash: u64, name: string): Policy | null {
   return policy;
 }
 
+/** Calls `visit` for every backend that this VM gets to know from now on, before its first request. */
+export function whenLearned(visit: Visit): void {
+  onLearned = visit;
+}
+
+let onLearned: Visit = (_backend: Backend, _now: u64): void => {};
+
+function welcome(backend: Backend): void {
+  defineMetrics(backend);
+  onLearned(backend, nowMs());
+}
+
 /** Keeps the newest policies, and every one that a live attempt points into. */
 function remember(policy: Policy): void {
   const at = known.indexOf(policy);
   if (at >= 0) known.splice(at, 1);
-  else for (let i = 0; i < policy.backends.length; i++) defineMetrics(policy.backends[i]);
+  else for (let i = 0; i < policy.backends.length; i++) welcome(policy.backends[i]);
   known.push(policy);
   for (let i = 0; i < known.length - 1 && known.length > KEPT; i++) {
     if (known[i].uses === 0) known.splice(i--, 1);

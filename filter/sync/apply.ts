@@ -4,7 +4,7 @@ import { BackendRecord } from "../breaker/record";
 import { State } from "../breaker/state";
 import { mark, release } from "../host/arena";
 import { kvCacheUse, readLoad } from "../loads";
-import { eachBackend } from "../policies";
+import { eachBackend, whenLearned } from "../policies";
 import { Backend } from "../policy/policy";
 import { readRecord } from "../records";
 import { LOST_AFTER_MS } from "./service";
@@ -18,6 +18,9 @@ const SIGNALS_STALE_AFTER_MS: u64 = 5000;
 const evidence = new KvEvidence();
 
 let appliedMs: u64 = 0;
+
+// A pushed policy, and one that a worker meets with a request, go by what was told from the start: no tick is waited for.
+whenLearned(apply);
 
 /** Called with each tick, of whatever position. */
 export function applyDirectives(now: u64): void {

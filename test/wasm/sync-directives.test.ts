@@ -5,6 +5,7 @@ import { readRecord } from "./backend-record.js";
 import { World } from "./host/world.js";
 import { badRequest, completion, jsonHead, openGpu, recoverToRamp, sendProbe } from "./recovery.js";
 import { SyncedProcess, syncedPolicy } from "./synced-process.js";
+import { Worker } from "./worker.js";
 
 let world: World;
 let process: SyncedProcess;
@@ -13,18 +14,6 @@ beforeEach(() => {
   world = new World();
   process = new SyncedProcess(world);
 });
-
-/** What the service says of gpu, as the next answer brings it; others it does not know. */
-function hear(directive: Omit<GivenDirective, "name"> = {}): void {
-  process.service.takeCalls();
-  process.tick(1_000);
-  process.service.answer(process.nextCall(), [{ name: "gpu", ...directive }]);
-}
-
-/** Time passes while the service says nothing new of gpu. */
-function wait(elapsedMs: number): void {
-  for (let passed = 0; passed < elapsedMs; passed += 250) process.tick(Math.min(250, elapsedMs - passed));
-}
 
 function word(override: SentOverride): { override: SentOverride } {
   return { override: { remainingMs: 10_000, version: 5, who: "ann", why: "drill", ...override } };
@@ -37,12 +26,12 @@ const lines = () =>
 describe("an operator's word", () => {
   test("holds at once in every worker, and ends by itself with the service away", () => {
     process = new SyncedProcess(world, syncedPolicy(), 2);
-    hear(word({ mode: "FORCED_OPEN" }));
+    process.hear(word({ mode: "FORCED_OPEN" }));
     process.tick();
     for (const worker of process.workers) assert.equal(worker.send().attempts[0]?.cluster, "small");
-    wait(9_000);
+    process.wait(9_000);
     for (const worker of process.workers) assert.equal(worker.send().attempts[0]?.cluster, "small");
-    wait(1_000);
+    process.wait(1_000);
     for (const worker of process.workers) assert.equal(worker.send().attempts[0]?.cluster, "gpu");
     assert.deepEqual(
       lines().map(({ mode, ended, who, why }) => ({ mode, ended, who, why })),
@@ -56,16 +45,16 @@ describe("an operator's word", () => {
   test("opens what is closed by an opening of its own only as long as it lasts", () => {
     openGpu(world, process.worker);
     assert.equal(process.servedBy(badRequest), "small");
-    hear(word({ mode: "FORCED_CLOSED", remainingMs: 3_000 }));
+    process.hear(word({ mode: "FORCED_CLOSED", remainingMs: 3_000 }));
     assert.equal(process.servedBy(badRequest), "gpu", "what was known of the wait is forgotten");
     assert.equal(state(), "OPEN");
-    wait(3_250);
+    process.wait(3_250);
     assert.notEqual(process.servedBy(badRequest), "gpu");
   });
 
   test("is echoed with what is left of it, also when the service has forgotten it", () => {
-    hear(word({ mode: "DISABLED", why: "Grüße" }));
-    hear();
+    process.hear(word({ mode: "DISABLED", why: "Grüße" }));
+    process.hear();
     process.tick(1_000);
     process.nextCall();
     const { override, mode, policyMode } = process.service.report("gpu");
@@ -77,31 +66,31 @@ describe("an operator's word", () => {
   });
 
   test("gives way to a higher version, and to none that is lower", () => {
-    hear(word({ mode: "FORCED_OPEN" }));
-    hear(word({ mode: "FORCED_CLOSED", version: 4 }));
+    process.hear(word({ mode: "FORCED_OPEN" }));
+    process.hear(word({ mode: "FORCED_CLOSED", version: 4 }));
     assert.equal(process.servedBy(), "small");
-    hear(word({ mode: "SHADOW", version: 6 }));
+    process.hear(word({ mode: "SHADOW", version: 6 }));
     assert.equal(process.servedBy(), "gpu");
-    hear(word({ mode: "FORCED_OPEN", version: 7, isWithdrawn: true }));
+    process.hear(word({ mode: "FORCED_OPEN", version: 7, isWithdrawn: true }));
     assert.equal(process.servedBy(), "gpu");
-    hear(word({ mode: "FORCED_OPEN" }));
+    process.hear(word({ mode: "FORCED_OPEN" }));
     assert.equal(process.servedBy(), "gpu", "a word that was taken back does not come again");
     process.tick();
     assert.equal(lines().at(-1)?.ended, "withdrawn");
   });
 
   test("is none with a mode or without a version that this filter knows", () => {
-    hear(word({ mode: 17 }));
+    process.hear(word({ mode: 17 }));
     assert.equal(process.servedBy(), "gpu");
-    hear(word({ mode: "FORCED_OPEN", version: 0 }));
+    process.hear(word({ mode: "FORCED_OPEN", version: 0 }));
     assert.equal(process.servedBy(), "gpu");
-    hear(word({ mode: "FORCED_OPEN", remainingMs: 0 }));
+    process.hear(word({ mode: "FORCED_OPEN", remainingMs: 0 }));
     assert.equal(process.servedBy(), "gpu");
   });
 
   test("is one line of the log, whatever its text holds, and no longer than it may be", () => {
     const evil = `a"b\\c\nd\u001b[31m\u007f${"é".repeat(300)}`;
-    hear(word({ mode: "FORCED_OPEN", who: evil, why: evil }));
+    process.hear(word({ mode: "FORCED_OPEN", who: evil, why: evil }));
     process.tick();
     const [line] = process.logs(/llm\.breaker override/);
     assert.ok(line);
@@ -118,6 +107,13 @@ function feedRamp(count = 3): void {
   for (let sent = 0; sent < count; sent++) process.worker.send();
 }
 
+test("a pushed policy, and a worker that meets it with a request, go by an operator's word from the start", () => {
+  process.hear(word({ mode: "FORCED_OPEN" }));
+  const policy = syncedPolicy({ failureRateThreshold: 50 });
+  const late = new Worker(world, policy);
+  assert.equal(late.send().attempts[0]?.cluster, "small");
+});
+
 describe("a recovered backend", () => {
   const full = { isFresh: true, isWhole: true, kvCacheUse: 901 };
 
@@ -130,12 +126,12 @@ describe("a recovered backend", () => {
   for (const [why, signals] of Object.entries(held)) {
     test(`stays half-open while ${why}, and closes a tick after`, () => {
       recoverToRamp(world, process.worker);
-      hear({ signals });
+      process.hear({ signals });
       feedRamp();
       assert.equal(state(), "HALF_OPEN");
-      hear({ signals });
+      process.hear({ signals });
       assert.equal(state(), "HALF_OPEN");
-      hear({ signals: { ...full, kvCacheUse: 750 } });
+      process.hear({ signals: { ...full, kvCacheUse: 750 } });
       process.tick();
       assert.equal(state(), "CLOSED");
       assert.equal(process.servedBy(), "gpu");
@@ -150,7 +146,7 @@ describe("a recovered backend", () => {
   for (const [why, directive] of Object.entries(free)) {
     test(`closes when ${why}`, () => {
       recoverToRamp(world, process.worker);
-      hear(directive);
+      process.hear(directive);
       feedRamp();
       assert.equal(state(), "CLOSED");
     });
@@ -158,102 +154,14 @@ describe("a recovered backend", () => {
 
   test("waits for silent signals 30 s, and no longer", () => {
     recoverToRamp(world, process.worker);
-    hear({ signals: { ...full, kvCacheUse: 101 } });
-    wait(5_250);
+    process.hear({ signals: { ...full, kvCacheUse: 101 } });
+    process.wait(5_250);
     feedRamp();
     assert.equal(state(), "HALF_OPEN");
-    wait(24_000);
+    process.wait(24_000);
     assert.equal(state(), "HALF_OPEN");
-    wait(1_000);
+    process.wait(1_000);
     assert.equal(state(), "CLOSED");
-  });
-});
-
-describe("in a group", () => {
-  const other = { group: { rampShare: 0, live: 7, evidence: 4 } };
-
-  test("a backend is probed only by the gateway with the lease, and while it lasts", () => {
-    openGpu(world, process.worker);
-    hear(other);
-    wait(4_000);
-    assert.equal(probes(), 0);
-    hear({ group: { mayProbeMs: 2_000, live: 7, evidence: 4 } });
-    process.tick();
-    assert.equal(probes(), 1);
-  });
-
-  test("a lease that is over is none", () => {
-    openGpu(world, process.worker);
-    process.service.takeCalls();
-    process.tick(1_000);
-    const call = process.nextCall();
-    world.clock.advance(500);
-    process.service.answer(call, [{ name: "gpu", group: { mayProbeMs: 400, live: 7 } }]);
-    wait(4_000);
-    assert.equal(probes(), 0);
-  });
-
-  test("a gateway that was cut off stands alone after 30 s", () => {
-    openGpu(world, process.worker);
-    hear(other);
-    wait(29_500);
-    assert.equal(probes(), 0);
-    wait(1_000);
-    assert.equal(probes(), 1);
-  });
-
-  test("a gateway without a share of the ramp has no canary, and its callers are served elsewhere", () => {
-    recoverToRamp(world, process.worker);
-    hear(other);
-    assert.equal(process.servedBy(badRequest), "small");
-    wait(25_000);
-    assert.equal(probes(), 1, "the one that opened the ramp, and none of an idle one");
-    hear({ group: { rampShare: 1, live: 7 } });
-    assert.equal(process.servedBy(badRequest), "gpu");
-  });
-
-  const probes = () => world.httpCalls.filter(({ cluster }) => cluster === "gpu").length;
-});
-
-describe("a move", () => {
-  const move = { version: 3, to: "OPEN", openings: 2, waitMs: 8_000, cause: 17, isForAll: true };
-
-  test("opens a closed backend once, at its generation", () => {
-    hear({ move: { ...move, expectedGeneration: 2 } });
-    assert.equal(state(), "CLOSED", "another generation");
-    hear({ move: { ...move, expectedGeneration: 1 } });
-    assert.equal(state(), "OPEN");
-    assert.equal(process.servedBy(), "small");
-    process.tick(1_000);
-    process.nextCall();
-    const { track, isEvidence, openings, cause, transitions } = process.service.report("gpu");
-    assert.deepEqual([track, isEvidence, openings, cause], [3, false, 2, 17]);
-    assert.deepEqual(
-      transitions.map(({ from, to, generation }) => [from, to, generation]),
-      [["CLOSED", "OPEN", 2]],
-    );
-    hear({ acknowledgedGeneration: 2 });
-    process.tick(1_000);
-    process.nextCall();
-    assert.deepEqual(process.service.report("gpu").transitions, []);
-  });
-
-  test("closes an open backend for its callers at once, whatever wait a worker remembers", () => {
-    openGpu(world, process.worker);
-    assert.equal(process.servedBy(), "small");
-    const { generation } = readRecord(world, "gpu");
-    const close = { version: 4, expectedGeneration: generation, to: "CLOSED", cause: 20, isForAll: true };
-    hear({ move: close });
-    assert.equal(state(), "CLOSED");
-    assert.equal(process.servedBy(), "gpu");
-  });
-
-  test("of the group's probe begins the ramp here, too", () => {
-    openGpu(world, process.worker);
-    const { generation } = readRecord(world, "gpu");
-    hear({ move: { version: 4, expectedGeneration: generation, to: "HALF_OPEN", stage: 1, cause: 18 } });
-    assert.equal(state(), "HALF_OPEN");
-    assert.equal(process.servedBy(badRequest), "gpu", "a canary");
   });
 });
 

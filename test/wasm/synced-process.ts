@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { GivenDirective } from "../support/sync-messages.js";
 import type { HttpCall } from "./host/http-call.js";
 import type { World } from "./host/world.js";
 import { policyWith } from "./policy.js";
@@ -50,6 +51,18 @@ export class SyncedProcess {
       this.tick();
     }
     throw new Error("the service was not asked within 2.5 s");
+  }
+
+  /** What the service says of gpu, as the next answer brings it; others it does not know. */
+  hear(directive: Omit<GivenDirective, "name"> = {}): void {
+    this.service.takeCalls();
+    this.tick(1_000);
+    this.service.answer(this.nextCall(), [{ name: "gpu", ...directive }]);
+  }
+
+  /** Time passes while the service says nothing new. */
+  wait(elapsedMs: number): void {
+    for (let passed = 0; passed < elapsedMs; passed += 250) this.tick(Math.min(250, elapsedMs - passed));
   }
 
   /** The backend that serves a plain request now; undefined when none does. */
