@@ -91,7 +91,7 @@ export function transition(changes: Partial<Transition> = {}): Transition {
 /** The control side with its server, and gateways that a test speaks for. */
 export class ControlRig {
   nowMs = 1_000_000;
-  wallMs = 1_800_000_000_000;
+  wallMs = Date.now();
   readonly logged: Record<string, unknown>[] = [];
   readonly history = new History(() => this.wallMs);
   readonly overrides = new Overrides({ now: () => this.nowMs, wallNow: () => this.wallMs });

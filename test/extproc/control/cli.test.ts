@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Authority } from "../support/certificates.js";
+import { ControlRig, NO_CALLS, report, transition } from "../support/control.js";
+
+const MAIN = fileURLToPath(new URL("../../../extproc/cli/main.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "llm-breaker-cli-"));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): ChildProcessWithoutNullStreams {
+  const env = { PATH: process.env.PATH, HOME: folder, ...environment };
+  return spawn(process.execPath, [MAIN, ...words], { env });
+}
+
+async function run(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+  input = "",
+): Promise<Ended> {
+  const child = start(words, environment);
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    err += chunk;
+  });
+  child.stdin.end(input);
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, out, err };
+}
+
+async function withRig(
+  check: (rig: ControlRig, environment: NodeJS.ProcessEnv) => Promise<void>,
+  settings: unknown = {},
+): Promise<void> {
+  const rig = new ControlRig();
+  try {
+    const port = await rig.serve(settings);
+    await check(rig, { LLM_BREAKER_URL: `http://127.0.0.1:${port}` });
+  } finally {
+    rig.close();
+  }
+}
+
+test("status is a table, the worst first, without colours in a pipe; --json is what the API answers", async () => {
+  await withRig(async (rig, environment) => {
+    assert.equal((await run(["status"], environment)).out, "no gateway has reported a backend yet\n");
+    const window = { ...NO_CALLS, calls: 20, failures: 12, weightedFailures: 1200, consecutiveFailures: 5 };
+    const gpu = {
+      state: "OPEN",
+      openings: 2,
+      waitRemainingMs: 61_000,
+      cause: "FAILURE_RATE",
+      window,
+    } as const;
+    rig.sync([report("small"), report("gpu", gpu)]);
+    const table = await run(["status"], environment);
+    assert.equal(
+      table.out,
+      [
+        "BACKEND  STATE   FAILED/CALLS  GATEWAYS  NOTES",
+        "gpu      OPEN    12/20 (60 %)  1         FAILURE_RATE, opening 2; probe in 1 m 1 s",
+        "small    CLOSED  -             1",
+        "",
+      ].join("\n"),
+    );
+    assert.equal(table.code, 0);
+    const one = await run(["status", "gpu"], environment);
+    assert.match(one.out, /^gpu: OPEN; FAILURE_RATE, opening 2; probe in 1 m 1 s\n\nGATEWAY +POLICY/);
+    assert.match(one.out, /\nenvoy-1 +demo +OPEN/);
+    assert.equal(JSON.parse((await run(["status", "gpu", "--json"], environment)).out).openings, 2);
+  });
+});
+
+test("open, withdraw and reset do so, by the user's name, and history tells it", async () => {
+  await withRig(async (rig, environment) => {
+    rig.sync([report("gpu")]);
+    const opened = await run(["open", "gpu", "--for", "15m", "--why", "driver update"], environment);
+    assert.deepEqual([opened.code, opened.err], [0, ""]);
+    const { username } = userInfo();
+    assert.equal(opened.out, `gpu is FORCED OPEN for 15 m, by ${username}: driver update\n`);
+    assert.match(
+      (await run(["status"], environment)).out,
+      new RegExp(`by ${username}, 15 m left: driver update`),
+    );
+    assert.equal(
+      (await run(["withdraw", "gpu", "--who", "bob"], environment)).out,
+      "gpu goes by its policy again\n",
+    );
+    assert.equal((await run(["reset", "gpu", "--why", "fixed"], environment)).out, "gpu is being reset\n");
+    rig.sync([report("gpu", { generation: 2, transitions: [transition()] })]);
+    const { out } = await run(["history", "--backend", "gpu", "--limit", "3"], environment);
+    assert.match(
+      out,
+      /gpu {2}withdraw by bob\n.*reset by .*: fixed\n.*CLOSED → OPEN {2}FAILURE_RATE, waits 5 s/s,
+    );
+    assert.equal(out.trim().split("\n").length, 3);
+    assert.equal(
+      (await run(["peers"], environment)).out,
+      "this service has no peers: `peers` is not configured\n",
+    );
+  });
+});
+
+test("says what the service refused, and ends with 1", async () => {
+  await withRig(async (rig, environment) => {
+    rig.sync([report("gpu")]);
+    for (const [words, message] of [
+      [["status", "gpuu"], "no gateway reports a backend gpuu; known: gpu"],
+      [["open", "gpu", "--why", "a", "--for", "1y"], 'for must be a duration from "1s" to "7d", like "15m"'],
+      [["withdraw", "gpu"], "no override holds on gpu; there are some on: none"],
+    ] as const) {
+      const { code, err, out } = await run(words, environment);
+      assert.deepEqual([code, err, out], [1, `llm-breaker: ${message}\n`, ""]);
+    }
+  });
+  const away = await run(["status", "--url", "http://127.0.0.1:1"]);
+  assert.equal(away.code, 1);
+  assert.match(
+    away.err,
+    /127\.0\.0\.1:1\/ can't be asked: .*; is the service running, and is listen\.admin this/,
+  );
+});
+
+test("tells wrong words apart, and ends with 2", async () => {
+  const file = join(folder, "none");
+  for (const [words, message] of [
+    [[], /a command is missing: status, open,/],
+    [["statsu"], /there is no command "statsu"; there are status, open,/],
+    [["open"], /open: a <backend> is missing/],
+    [["open", "gpu"], /open: --why is required, like --why "driver update"/],
+    [["open", "gpu", "small", "--why", "a"], /open: "small" is one word too many/],
+    [["peers", "gpu"], /peers: "gpu" is one word too many/],
+    [["status", "--for", "1h"], /status: has no --for/],
+    [["status", "--whi"], /Unknown option '--whi'/],
+    [["status", "--url", "gopher://a"], /--url must be like http/],
+    [["status", "--token-file", file], /none can't be read: ENOENT/],
+    [["dry-run", file], /none can't be read: ENOENT/],
+  ] as [string[], RegExp][]) {
+    const { code, err, out } = await run(words);
+    assert.deepEqual([code, out], [2, ""], words.join(" "));
+    assert.match(err, message);
+  }
+  const help = await run(["--help"]);
+  assert.deepEqual([help.code, help.err], [0, ""]);
+  assert.match(help.out, /llm-breaker open <backend>/);
+});
+
+test("watch tells transitions as they come, as lines of JSON if asked", async () => {
+  const rig = new ControlRig();
+  const port = await rig.serve();
+  const child = start(["watch", "--json", "--backend", "gpu"], {
+    LLM_BREAKER_URL: `http://127.0.0.1:${port}`,
+  });
+  const lines: string[] = [];
+  let heard = () => {};
+  child.stdout.on("data", (chunk: Buffer) => {
+    lines.push(...chunk.toString().trim().split("\n"));
+    heard();
+  });
+  const count = (wanted: number) =>
+    new Promise<void>((resolve) => {
+      heard = () => {
+        if (lines.length >= wanted) resolve();
+      };
+      heard();
+    });
+  // It is not known when it listens: from the first event that arrives on, none may be missing.
+  let generation = 1;
+  const open = () => {
+    generation++;
+    const changes = { generation, transitions: [transition({ generation })] };
+    rig.sync([report("gpu", changes), report("small", changes)]);
+  };
+  const timer = setInterval(open, 50);
+  await count(3);
+  clearInterval(timer);
+  const told = lines.map((line) => JSON.parse(line));
+  assert.ok(told.every(({ backend, kind }) => backend === "gpu" && kind === "transition"));
+  assert.equal(told[2].generation - told[0].generation, 2);
+  child.kill("SIGINT");
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  assert.equal(code, 0);
+  rig.close();
+});
+
+test("dry-run takes a file or standard input, and shows what would have been", async () => {
+  await withRig(async (rig, environment) => {
+    const failing = { ...NO_CALLS, calls: 20, failures: 20, weightedFailures: 2000 };
+    rig.sync([report("gpu", { seconds: [{ ...failing, ageMs: 5000 }] })]);
+    const policy = JSON.stringify({
+      name: "try",
+      backends: { gpu: {} },
+      chains: { chat: { tiers: ["gpu"] } },
+    });
+    const file = join(folder, "policy.json");
+    writeFileSync(file, policy);
+    const shown = await run(["dry-run", file, "--since", "1m"], environment);
+    assert.match(shown.out, /^policy try, /);
+    assert.match(shown.out, /gpu +20\/20 +0 +0 s +[1-9]/);
+    assert.match(shown.out, /gpu would open: CONSECUTIVE_FAILURES, waits 5 s/);
+    const piped = await run(["dry-run", "-", "--json"], environment, policy);
+    assert.equal(JSON.parse(piped.out).backends[0].name, "gpu");
+    const bad = await run(["dry-run", "-"], environment, "{}");
+    assert.deepEqual([bad.code, /backends must name/.test(bad.err)], [1, true]);
+  });
+});
+
+test("shows a token, and a certificate, to a service that wants them", async () => {
+  const tokenFile = join(folder, "tokens");
+  writeFileSync(tokenFile, "ada:adas-own-token-0123456789\n");
+  await withRig(
+    async (_, environment) => {
+      assert.match((await run(["status"], environment)).err, /authorization: Bearer with a token/);
+      const files = { ...environment, LLM_BREAKER_TOKEN_FILE: tokenFile };
+      assert.equal((await run(["status"], files)).code, 0);
+      assert.equal((await run(["status", "--token-file", tokenFile], environment)).code, 0);
+    },
+    { tokenFile },
+  );
+  const authority = new Authority();
+  const server = authority.sign("server");
+  const ada = authority.sign("ada");
+  const tls = { certFile: server.certFile, keyFile: server.keyFile, clientCaFile: authority.file };
+  await withRig(
+    async (_, { LLM_BREAKER_URL: url = "" }) => {
+      const words = ["--url", url.replace("http:", "https:"), "--ca-file", authority.file];
+      const shown = ["--cert-file", ada.certFile, "--key-file", ada.keyFile];
+      assert.equal((await run(["status", ...words, ...shown])).code, 0);
+      assert.equal((await run(["status", ...words])).code, 1);
+    },
+    { tls },
+  );
+});
