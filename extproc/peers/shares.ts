@@ -1,5 +1,8 @@
 import { type GatewayView, MAX_SHARES, type Share } from "./message.js";
 
+/** Of one backend in all gateways; a policy's is 16 at most. They are handed out one by one. */
+const MAX_CAP = 256;
+
 /** What is known of all gateways when the ramp's cap is shared out. */
 export interface ShareGround {
   /** By process; those that are silent as well, for as long as they may go by their share. */
@@ -42,7 +45,7 @@ export function grownShares(
 ): Share[] {
   const shares = new Map(kept.map((share) => [share.process, share]));
   const owners = candidates(shares, version, ground, rank);
-  for (let free = cap - inUse(shares, ground); free > 0; free--) {
+  for (let free = Math.min(cap, MAX_CAP) - inUse(shares, ground); free > 0; free--) {
     const [first, ...others] = owners.map((process) => ({ process, count: shares.get(process)?.count ?? 0 }));
     if (first === undefined) break;
     const least = others.reduce((best, each) => (each.count < best.count ? each : best), first);

@@ -22,6 +22,14 @@ test("the cap is shared out one by one", () => {
   assert.deepEqual(countsOf(0), []);
 });
 
+test("a cap that no policy has holds nobody up", () => {
+  const shares = grownShares([], 0xffff_ffff, 9, ABC, byName);
+  assert.equal(
+    shares.reduce((sum, { count }) => sum + count, 0),
+    256,
+  );
+});
+
 test("gateways with traffic come first", () => {
   const ground = groundOf(gateway("a", { hasTraffic: false }), gateway("b"));
   assert.deepEqual(grownShares([], 2, 9, ground, byName), [{ process: "b", count: 2, endedBy: 0 }]);
