@@ -26,6 +26,9 @@ const CALM_MS = 1_000;
 /** Seconds begin by Envoy's clock and come with a request's delay: one that begins so soon after another is the same. */
 const SAME_SECOND_MS = 500;
 
+/** What is said to be older is a clock's mistake, and may be more than a date can hold. */
+const OLDEST_MS = 31_536_000_000;
+
 export interface GatewaysParts {
   /** Asked anew each time, since a reload exchanges some. Of two that have the same to say, the first is heard. */
   readonly advisors: () => readonly Advisor[];
@@ -173,7 +176,12 @@ export class Gateways {
     for (const transition of report.transitions) {
       if (transition.generation <= taken.generation) continue;
       taken.generation = transition.generation;
-      this.tell({ gateway, backend: report.name, transition, atMs: this.wallNow() - transition.ageMs });
+      this.tell({
+        gateway,
+        backend: report.name,
+        transition,
+        atMs: this.wallNow() - Math.min(transition.ageMs, OLDEST_MS),
+      });
       // What a service before us was told of is told once more, but not counted again.
       if (!isFirst || isNewProcess) this.sums.addTransition(policy, report.name, transition.cause);
     }

@@ -223,3 +223,10 @@ test("restores nothing where several live gateways have one name", () => {
   fleet.sync([open()]);
   assert.equal(fleet.sync([report("gpu")], restored).directives[0]?.summary, undefined);
 });
+
+test("a transition that is said to be older than dates go is told as a year old", () => {
+  const fleet = new SyncFleet();
+  fleet.sync([open({ transitions: [{ ...OPENED, ageMs: Number.MAX_SAFE_INTEGER }] })]);
+  const [happened] = fleet.transitions;
+  assert.equal(happened?.atMs, EPOCH + fleet.now - 31_536_000_000);
+});
