@@ -106,6 +106,8 @@ function addReading(app: OpenAPIHono<Environment>, parts: AppParts): void {
     return ask.json({ entries: page.map(viewEntry) }, 200);
   });
   app.openapi(routes.streamEvents, (ask) => {
+    // Nobody would read the stream, and nothing would end it.
+    if (ask.req.method === "HEAD") throw new ControlError(405, "only GET is answered here");
     const stream = feed.open(ask.req.valid("header")["last-event-id"]);
     if (stream === undefined) throw new ControlError(503, "too many listen already, try again later");
     return ask.body(stream, 200, { "content-type": "text/event-stream", "cache-control": "no-store" });

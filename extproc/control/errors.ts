@@ -3,7 +3,7 @@ export class ControlError extends Error {
   override readonly name = "ControlError";
 
   constructor(
-    readonly status: 400 | 403 | 404 | 409 | 413 | 415 | 429 | 503,
+    readonly status: 400 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 503,
     message: string,
     readonly field?: string,
   ) {

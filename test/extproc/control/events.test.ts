@@ -91,6 +91,20 @@ test("has 32 readers at most, and room again when one leaves", async () => {
   });
 });
 
+test("who asks for the head alone takes nobody's place", async () => {
+  await withRig(async (_, port) => {
+    for (let count = 0; count < 40; count++) {
+      const outgoing = request(`http://127.0.0.1:${port}/v1/events`, { method: "HEAD", agent: false }).end();
+      const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+      assert.equal(answer.statusCode, 405);
+      answer.resume();
+    }
+    const reader = await listen(port);
+    assert.equal(reader.statusCode, 200);
+    reader.destroy();
+  });
+});
+
 test("drops a reader that reads nothing, and nobody else", async () => {
   await withRig(async (rig, port) => {
     const slow = await listen(port);
