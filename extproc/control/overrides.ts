@@ -20,6 +20,12 @@ const LEAST_TELLING_MS = 60_000;
 /** Gateways that have a change to hear of are asked to come sooner for so long. */
 const BUSY_MS = 2_500;
 
+/**
+ * A version that is further ahead of our clock is a mistake, or a lie: no word of an operator's could outbid the highest
+ * number. Since the bound moves on with time, any version below it can be.
+ */
+const MAX_AHEAD_MS = 10 * 365 * 86_400_000;
+
 /** An operator's word on one backend. */
 export interface Word {
   readonly backend: string;
@@ -28,6 +34,8 @@ export interface Word {
   readonly why: string;
   readonly version: number;
   readonly isWithdrawn: boolean;
+  /** A gateway or another service told it, and would tell it again. */
+  readonly isLearned?: boolean;
   /** By this process's monotonic clock. */
   readonly untilMs: number;
 }
@@ -70,7 +78,7 @@ export class Overrides implements Advisor {
   /** @throws TooManyOverridesError when there is no room for a word on one more backend. */
   set(backend: string, mode: Mode, forMs: number, who: string, why: string): Word {
     this.expire();
-    if (!this.words.has(backend) && this.words.size >= MAX_OVERRIDES) {
+    if (!this.words.has(backend) && this.words.size >= MAX_OVERRIDES && !this.dropLearned()) {
       throw new TooManyOverridesError(`there are ${MAX_OVERRIDES} overrides already, withdraw one first`);
     }
     const untilMs = this.clocks.now() + Math.min(Math.max(forMs, 0), MAX_DURATION_MS);
@@ -84,7 +92,8 @@ export class Overrides implements Advisor {
     const held = this.find(backend);
     if (held === undefined) return undefined;
     const untilMs = Math.max(held.untilMs, this.clocks.now() + LEAST_TELLING_MS);
-    const word = { ...held, who, why, untilMs, version: this.nextVersion(backend), isWithdrawn: true };
+    const version = this.nextVersion(backend);
+    const word = { ...held, who, why, untilMs, version, isWithdrawn: true, isLearned: false };
     this.put("withdrawn", word);
     return word;
   }
@@ -148,7 +157,7 @@ export class Overrides implements Advisor {
 
   /** Bytes from elsewhere: bounded and cleaned like what the API takes. */
   private learn(backend: string, told: Override): void {
-    if (!isUsable(backend, told)) return;
+    if (!isUsable(backend, told) || told.version > this.clocks.wallNow() + MAX_AHEAD_MS) return;
     const known = this.words.get(backend);
     if (known !== undefined && known.version >= told.version) return;
     if (known === undefined && this.words.size >= MAX_OVERRIDES) return;
@@ -158,10 +167,17 @@ export class Overrides implements Advisor {
       mode,
       version,
       isWithdrawn,
+      isLearned: true,
       who: clean(told.who, MAX_WHO_LENGTH),
       why: clean(told.why, MAX_WHY_LENGTH),
       untilMs: this.clocks.now() + Math.min(told.remainingMs, MAX_DURATION_MS),
     });
+  }
+
+  /** Gateways go on by what is dropped; an operator who is here must not be kept out by what others told. */
+  private dropLearned(): boolean {
+    for (const [backend, { isLearned }] of this.words) if (isLearned) return this.words.delete(backend);
+    return false;
   }
 
   private put(change: WordChange, word: Word): void {
@@ -186,11 +202,5 @@ export class Overrides implements Advisor {
 }
 
 function isUsable(backend: string, { version, remainingMs }: Override): boolean {
-  return (
-    backend.length > 0 &&
-    backend.length <= MAX_NAME_LENGTH &&
-    version > 0 &&
-    version < Number.MAX_SAFE_INTEGER &&
-    remainingMs > 0
-  );
+  return backend.length > 0 && backend.length <= MAX_NAME_LENGTH && version > 0 && remainingMs > 0;
 }

@@ -170,3 +170,27 @@ test("services that tell each other all they know agree, in any order and howeve
     }),
   );
 });
+
+test("a version that no clock gives can't keep operators out", () => {
+  const service = new Service(0);
+  const tenYears = 10 * 365 * 86_400_000;
+  service.hear(word({ version: Number.MAX_SAFE_INTEGER - 1 }));
+  service.hear(word({ version: service.wallMs + tenYears + 1 }));
+  assert.equal(service.overrides.find("gpu"), undefined);
+  service.hear(word({ version: service.wallMs + tenYears }));
+  assert.equal(service.overrides.find("gpu")?.mode, "forcedOpen");
+  const { version } = service.overrides.set("gpu", "forcedClosed", 60_000, "ada", "it is well");
+  const other = new Service(0, service.wallMs + 1);
+  other.hear({ ...word(), mode: "forcedClosed", version });
+  assert.equal(other.overrides.find("gpu")?.mode, "forcedClosed", "others take what outbids it");
+});
+
+test("what gateways tell leaves room for operators", () => {
+  const service = new Service(0);
+  for (let index = 0; index < MAX_OVERRIDES; index++) service.hear(word(), `junk${index}`);
+  service.overrides.set("gpu", "forcedOpen", 60_000, "ada", "driver update");
+  assert.equal(service.told()?.mode, "forcedOpen");
+  service.hear(word(), "one more");
+  assert.equal(service.told()?.mode, "forcedOpen");
+  assert.equal(service.overrides.list().length, MAX_OVERRIDES);
+});
