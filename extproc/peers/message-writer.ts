@@ -1,6 +1,7 @@
 import type { SharedOverride } from "../sync/contract.js";
 import { modeNumber, stateNumber } from "../wire/sync-names.js";
 import { Writer } from "../wire/writer.js";
+import { MAX_MESSAGE_BYTES } from "./exchange.js";
 import {
   type BackendView,
   type GatewayView,
@@ -14,18 +15,36 @@ import {
   type Register,
 } from "./message.js";
 
-/** What one member has to tell, as proto/llm_breaker/v1/peers.proto lays it out. */
+/** Of one message; seal and freshness come to it. Bytes. */
+const MAX_BYTES = MAX_MESSAGE_BYTES - 8_192;
+
+/**
+ * What one member has to tell, as proto/llm_breaker/v1/peers.proto lays it out. What does not fit is left out, the last first: a member
+ * that told nothing at all would be none.
+ */
 export function writePeerMessage(message: PeerMessage): Buffer {
   const writer = new Writer();
   writer.text(1, message.member);
   writer.text(2, message.name);
   number(writer, 3, message.sequence);
   number(writer, 4, message.uptimeMs);
-  for (const view of message.backends.slice(0, MAX_BACKENDS))
-    writer.message(5, () => writeBackend(writer, view));
-  for (const override of message.overrides.slice(0, MAX_OVERRIDES))
-    writer.message(6, () => writeOverride(writer, override));
+  putFitting(writer, message.backends.slice(0, MAX_BACKENDS), (view) =>
+    writer.message(5, () => writeBackend(writer, view)),
+  );
+  putFitting(writer, message.overrides.slice(0, MAX_OVERRIDES), (override) =>
+    writer.message(6, () => writeOverride(writer, override)),
+  );
   return writer.finish();
+}
+
+function putFitting<Item>(writer: Writer, items: readonly Item[], put: (item: Item) => void): void {
+  for (const item of items) {
+    const before = writer.length;
+    put(item);
+    if (writer.length <= MAX_BYTES) continue;
+    writer.cut(before);
+    return;
+  }
 }
 
 function writeBackend(writer: Writer, view: BackendView): void {

@@ -75,6 +75,16 @@ export class Writer {
     this.at += length;
   }
 
+  /** Bytes so far, head included. */
+  get length(): number {
+    return this.at;
+  }
+
+  /** Takes back what came after the first `length` bytes. */
+  cut(length: number): void {
+    this.at = length;
+  }
+
   /** The bytes so far, head included; the writer must not be used any more. */
   finish(): Buffer {
     return this.bytes.subarray(0, this.at);

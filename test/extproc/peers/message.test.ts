@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 import fc from "fast-check";
+import { MAX_MESSAGE_BYTES } from "../../../extproc/peers/exchange.js";
 import { MAX_BACKENDS, type PeerMessage } from "../../../extproc/peers/message.js";
 import { readPeerMessage } from "../../../extproc/peers/message-reader.js";
 import { writePeerMessage } from "../../../extproc/peers/message-writer.js";
@@ -88,4 +89,36 @@ test("takes in neither a version out of range nor a ramp without a stage", () =>
   assert.equal(readPeerMessage(withRegister({})).backends.length, 1);
   assert.throws(() => readPeerMessage(withRegister({ version: MAX_VERSION })), WireError);
   assert.throws(() => readPeerMessage(withRegister({ version: versionOf(1, "HALF_OPEN", 1) })), WireError);
+});
+
+test("what does not fit into a message is left out, so that the rest is heard", () => {
+  const why = "€".repeat(200);
+  const word = {
+    mode: "forcedOpen" as const,
+    remainingMs: 1,
+    version: 1,
+    isWithdrawn: false,
+    who: "ada",
+    why,
+  };
+  const overrides = Array.from({ length: 512 }, (_, at) => ({ ...word, backend: `gpu${at}` }));
+  const process = "p".repeat(256);
+  const flags = { isEvidence: false, isSilent: false, hasTraffic: true };
+  const gateway = { process, state: "OPEN" as const, stage: 0, track: 0, livePermits: 0, ...flags };
+  const view = { weight: 1, readiness: "NONE" as const, isProbing: false };
+  const backends = (each: number) =>
+    Array.from({ length: MAX_BACKENDS }, (_, at) => ({
+      ...view,
+      name: `gpu${at}`,
+      gateways: Array.from({ length: each }, () => gateway),
+    }));
+  const head = { member: "a/1", name: "a", sequence: 1, uptimeMs: 1 };
+  const small = writePeerMessage({ ...head, backends: backends(0), overrides });
+  assert.ok(small.length <= MAX_MESSAGE_BYTES - 4_096);
+  const told = readPeerMessage(small);
+  assert.equal(told.backends.length, MAX_BACKENDS);
+  assert.ok(told.overrides.length > 100 && told.overrides.length < 512);
+  const large = writePeerMessage({ ...head, backends: backends(8), overrides });
+  assert.ok(large.length <= MAX_MESSAGE_BYTES - 4_096);
+  assert.ok(readPeerMessage(large).backends.length > 100);
 });
