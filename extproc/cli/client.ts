@@ -7,6 +7,9 @@ import { CliError } from "./errors.js";
 const TIME_LIMIT_MS = 15_000;
 const MAX_ANSWER_BYTES = 16_777_216;
 
+/** What may stand in a header, without blanks. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
 interface Connection {
   readonly url: URL;
   readonly token: string | undefined;
@@ -52,7 +55,11 @@ export class ControlClient {
   /** An answer that does not end by itself. @throws CliError for any status but 200 */
   async open(path: string, headers: Record<string, string>): Promise<IncomingMessage> {
     const answer = await this.send("GET", path, undefined, headers);
-    if (answer.statusCode === 200) return answer;
+    if (answer.statusCode === 200) {
+      if (answer.headers["content-type"]?.startsWith("text/event-stream")) return answer;
+      answer.destroy();
+      throw new CliError(1, `${this.connection.url.origin} is no control API: it sends no events`);
+    }
     throw refusal(answer.statusCode ?? 0, await readAll(answer));
   }
 
@@ -64,7 +71,7 @@ export class ControlClient {
     try {
       return JSON.parse(text) as Answer;
     } catch (cause) {
-      throw new CliError(1, `${this.connection.url.href} is no control API: its answer is no JSON`, {
+      throw new CliError(1, `${this.connection.url.origin} is no control API: its answer is no JSON`, {
         cause,
       });
     }
@@ -81,7 +88,7 @@ export class ControlClient {
     return new Promise((resolve, reject) => {
       const fail = (why: string, cause?: unknown) => {
         const remedy = "is the service running, and is listen.admin this address?";
-        reject(new CliError(1, `${url.href} can't be asked: ${why}; ${remedy}`, { cause }));
+        reject(new CliError(1, `${url.origin} can't be asked: ${why}; ${remedy}`, { cause }));
       };
       const outgoing = request(
         new URL(path, url),
@@ -128,6 +135,9 @@ function refusal(status: number, text: string): CliError {
 async function readAll(answer: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
+  const timer = setTimeout(() => {
+    answer.destroy(new Error(`it did not come whole within ${TIME_LIMIT_MS / 1000} s`));
+  }, TIME_LIMIT_MS);
   try {
     for await (const piece of answer as AsyncIterable<Buffer>) {
       size += piece.length;
@@ -136,6 +146,8 @@ async function readAll(answer: IncomingMessage): Promise<string> {
     }
   } catch (cause) {
     throw new CliError(1, `the answer broke off: ${(cause as Error).message}`, { cause });
+  } finally {
+    clearTimeout(timer);
   }
   return Buffer.concat(pieces).toString("utf8");
 }
@@ -151,6 +163,7 @@ function readFile(file: string): Buffer {
 /** The service's own file of `name:token` lines will do. */
 function firstToken(text: string, file: string): string {
   const line = text.split(/\r?\n/).find((each) => each.trim() !== "" && !each.startsWith("#"));
-  if (line === undefined) throw new CliError(2, `${file} holds no token`);
-  return line.trim().replace(/^[^:]*:/, "");
+  const token = line?.trim().replace(/^[^:]*:/, "") ?? "";
+  if (TOKEN.test(token)) return token;
+  throw new CliError(2, `${file} holds no token`);
 }

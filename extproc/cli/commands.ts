@@ -5,6 +5,7 @@ import { type Command, userName } from "./arguments.js";
 import type { ControlClient } from "./client.js";
 import type { Colours } from "./colours.js";
 import { CliError } from "./errors.js";
+import { plain, plainJson } from "./plain.js";
 import { showBackend, showBackends, showDryRun, showEntry, showOverride, showPeers } from "./show.js";
 
 const DEFAULT_LIMIT = "20";
@@ -14,7 +15,7 @@ const STANDARD_INPUT = 0;
 export async function runOnce(command: Command, client: ControlClient, colours: Colours): Promise<string> {
   const { argument = "", options, isJson } = command;
   const show = <Answer>(answer: Answer, forPeople: (answer: Answer) => string) =>
-    isJson ? JSON.stringify(answer, undefined, 2) : forPeople(answer);
+    isJson ? plainJson(JSON.stringify(answer, undefined, 2)) : write(plain(answer), forPeople);
   const backend = `/v1/backends/${encodeURIComponent(argument)}`;
   const who = options.who ?? userName();
   switch (command.name) {
@@ -59,6 +60,17 @@ export async function runOnce(command: Command, client: ControlClient, colours: 
     }
     default:
       throw new CliError(2, `${command.name} does not end by itself`);
+  }
+}
+
+/** What answers may be anything. */
+function write<Answer>(answer: Answer, forPeople: (answer: Answer) => string): string {
+  try {
+    return forPeople(answer);
+  } catch (cause) {
+    throw new CliError(1, "what answers is no control API: its answer is not the one that was asked for", {
+      cause,
+    });
   }
 }
 

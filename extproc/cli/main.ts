@@ -4,6 +4,7 @@ import { ControlClient } from "./client.js";
 import { coloursFor } from "./colours.js";
 import { runOnce } from "./commands.js";
 import { CliError } from "./errors.js";
+import { plainText } from "./plain.js";
 import { watch } from "./watch.js";
 
 async function main(words: readonly string[]): Promise<void> {
@@ -27,6 +28,6 @@ try {
 } catch (cause) {
   if (!(cause instanceof CliError)) throw cause;
   const help = cause.exitCode === 2 ? "\nllm-breaker --help tells what there is." : "";
-  process.stderr.write(`llm-breaker: ${cause.message}${help}\n`);
+  process.stderr.write(`llm-breaker: ${plainText(cause.message)}${help}\n`);
   process.exitCode = cause.exitCode;
 }

@@ -5,6 +5,7 @@ import type { Command } from "./arguments.js";
 import type { ControlClient } from "./client.js";
 import type { Colours } from "./colours.js";
 import { CliError } from "./errors.js";
+import { plain, plainJson } from "./plain.js";
 import { showEntry } from "./show.js";
 
 const PAUSE_MS = 1000;
@@ -27,7 +28,7 @@ export async function watch(
     lastId = id ?? lastId;
     const entry = JSON.parse(data) as EntryView;
     if (options.backend !== undefined && entry.backend !== options.backend) return;
-    write(isJson ? data : showEntry(entry, colours));
+    write(isJson ? plainJson(data) : showEntry(plain(entry), colours));
   };
   const open = () => client.open("/v1/events", lastId === undefined ? {} : { "last-event-id": lastId });
   for (let stream: IncomingMessage | undefined = await open(); ; ) {

@@ -1,5 +1,5 @@
 /** Control and format characters, line separators, halves of surrogate pairs. */
-const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+export const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** True for a text that can stand in one line of a log, or of a terminal, and do nothing there. */
 export function isPlain(text: string): boolean {

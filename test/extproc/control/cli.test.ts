@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -134,7 +137,7 @@ test("says what the service refused, and ends with 1", async () => {
   assert.equal(away.code, 1);
   assert.match(
     away.err,
-    /127\.0\.0\.1:1\/ can't be asked: .*; is the service running, and is listen\.admin this/,
+    /127\.0\.0\.1:1 can't be asked: .*; is the service running, and is listen\.admin this/,
   );
 });
 
@@ -247,4 +250,53 @@ test("shows a token, and a certificate, to a service that wants them", async () 
     },
     { tls },
   );
+});
+
+test("what gateways call themselves does nothing in a terminal", async () => {
+  await withRig(async (rig, environment) => {
+    const node = "\u001b[2J\u009b31m\u202eenvoy";
+    rig.sync([report("gpu", { generation: 2, transitions: [transition()] })], { node });
+    for (const words of [
+      ["status", "gpu"],
+      ["history"],
+      ["status", "gpu", "--json"],
+      ["history", "--json"],
+    ]) {
+      const { out, code } = await run(words, environment);
+      assert.equal(code, 0);
+      assert.match(out, /envoy/);
+      assert.doesNotMatch(out, /[^\n\P{C}]/u, words.join(" "));
+    }
+    const json = JSON.parse((await run(["status", "gpu", "--json"], environment)).out);
+    assert.equal(json.gateways[0].node, node, "--json keeps what the name is");
+    assert.doesNotMatch((await run(["status", "\u001b[31m"], environment)).err, /[^\n\P{C}]/u);
+  });
+});
+
+test("whatever answers, it ends with a message", async () => {
+  const answers: readonly (readonly [string, string])[] = [
+    ["text/html", "<html>hello</html>"],
+    ["application/json", "{}"],
+    ["application/json", "null"],
+    ["application/json", '{"backends":[{"name":5}],"entries":[{}],"members":7}'],
+    ["text/event-stream", "nothing"],
+  ];
+  for (const [type, body] of answers) {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": type });
+      response.end(body);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const environment = { LLM_BREAKER_URL: `http://me:secret@127.0.0.1:${port}` };
+    const commands = [["status"], ["history"], ["peers"]];
+    if (type !== "text/event-stream") commands.push(["watch"]);
+    for (const words of commands) {
+      const { code, err } = await run(words, environment);
+      assert.equal(code, 1, `${words} ${body}`);
+      assert.match(err, /^llm-breaker: .* is no control API: .*\n$/);
+      assert.doesNotMatch(err, /secret/);
+    }
+    server.close();
+  }
 });
