@@ -49,7 +49,7 @@ export class DryRun {
   }
 
   private async replay(ask: DryRunAsk): Promise<DryRunResult> {
-    const policy = typeof ask.policy === "string" ? ask.policy : JSON.stringify(ask.policy);
+    const policy = textOf(ask.policy);
     const toMs = this.wallNow();
     const fromMs = toMs - durationMs(ask.since);
     const records = await this.gather(backendsIn(policy, ask.backend), fromMs, toMs);
@@ -81,6 +81,16 @@ export class DryRun {
       await setImmediate();
     }
     return records;
+  }
+}
+
+function textOf(policy: DryRunAsk["policy"]): string {
+  if (typeof policy === "string") return policy;
+  try {
+    return JSON.stringify(policy);
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new ControlError(400, "policy is nested too deeply", "policy");
+    throw cause;
   }
 }
 

@@ -28,6 +28,7 @@ const plainText = (least: number, most: number) =>
   z
     .string("must be a text")
     .min(least, "must say something")
+    .refine((text) => least === 0 || text.trim() !== "", "must say something")
     .max(most, `must be at most ${most} characters`)
     .refine(isPlain, "must be one line without control characters");
 
