@@ -41,6 +41,7 @@ export function settle(
 ): i32 {
   let verdict: i32 = Cause.NONE;
   if (tripped === 0) return verdict;
+  if (isMoving(config.mode)) endForcedQuiet(record);
   for (let i = 0; i < TRIGGER_COUNT; i++) {
     const trigger = unchecked(MOST_TELLING_FIRST[i]);
     if ((tripped & (1 << trigger)) === 0 || quietUntilMs(record, trigger) > now) continue;
@@ -49,11 +50,23 @@ export function settle(
       open(record, config, now, cause, random);
       return cause;
     }
-    const windowMs = <u64>max(config.slidingWindowSize, 1) * 1000;
-    setQuietUntilMs(record, trigger, addSaturating(now, windowMs));
+    beQuiet(record, config, now, trigger);
     if (verdict === Cause.NONE) verdict = cause | VERDICT_REPORTED;
   }
   return verdict;
+}
+
+function beQuiet(record: BackendRecord, config: BreakerConfig, now: u64, trigger: i32): void {
+  const windowMs = <u64>max(config.slidingWindowSize, 1) * 1000;
+  setQuietUntilMs(record, trigger, addSaturating(now, windowMs));
+  if (!isMoving(config.mode)) record.isQuietByMode = 1;
+}
+
+/** What a forced mode left at a report no draw has spared: once that mode is over, the next call is judged anew. */
+function endForcedQuiet(record: BackendRecord): void {
+  if (record.isQuietByMode === 0) return;
+  record.isQuietByMode = 0;
+  for (let trigger = 0; trigger < TRIGGER_COUNT; trigger++) setQuietUntilMs(record, trigger, 0);
 }
 
 function isDrawn(config: BreakerConfig, trigger: i32, random: u32): bool {

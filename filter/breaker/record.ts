@@ -97,7 +97,8 @@ export class BackendRecord {
   nextPermitId: u32;
   /** Whether this opening began by the triggers of this gateway, not by the word of others. Stands until CLOSED. */
   isEvidence: u32;
-  reserved: u32;
+  /** Whether triggers are quiet since a forced mode only reported them. */
+  isQuietByMode: u32;
 
   /** Index of the ring's newest bucket. */
   head: i32;

@@ -180,6 +180,15 @@ describe("a mode that comes to its end", () => {
       expect(backend.calls()).toBe(0);
     }
   });
+
+  it("leaves no trigger quiet for what was only reported while it let everything pass", () => {
+    backend = new Backend();
+    backend.config.mode = Mode.FORCED_CLOSED;
+    expect(backend.file(Outcome.FAILURE, 5)).toBe(Cause.CONSECUTIVE_FAILURES | VERDICT_REPORTED);
+    backend.config.mode = Mode.ENFORCE;
+    expect(backend.file(Outcome.FAILURE)).toBe(Cause.CONSECUTIVE_FAILURES);
+    expect(backend.record.state).toBe(State.OPEN);
+  });
 });
 
 /** 0 CLOSED, 1 OPEN, 2 probing by owner 1, 3 in the ramp. */
