@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { MESSAGE_KINDS } from "../../../extproc/messages.js";
+import { REPEATED } from "../../../extproc/request-headers.js";
 import { readProcessingRequest } from "../../../extproc/wire/processing-request.js";
 import { WireError } from "../../../extproc/wire/reader.js";
 import type { ProcessingRequest } from "../support/processing.js";
@@ -63,7 +64,7 @@ function expected(message: ProcessingRequest) {
   for (const { key = "", value, raw_value } of headersPart?.headers?.headers ?? []) {
     const field = raw_value ? Buffer.from(raw_value).toString() : (value ?? "");
     const earlier = values.get(key.toLowerCase());
-    values.set(key.toLowerCase(), earlier === undefined ? field : `${earlier},${field}`);
+    values.set(key.toLowerCase(), earlier === undefined ? field : earlier + REPEATED + field);
   }
   const fields = Object.entries(message.attributes?.[NAMESPACE]?.fields ?? {});
   const scalars = fields.flatMap(([key, { stringValue, numberValue }]) => {
