@@ -15,7 +15,7 @@ export const USAGE = `llm-breaker: state of the backends, and an operator's word
   llm-breaker watch                      transitions as they come
   llm-breaker history                    transitions that were
   llm-breaker peers                      the group of services
-  llm-breaker dry-run <policy.json>      what a policy would have done with the last hour
+  llm-breaker dry-run <policy.json>      what a policy (the gate's JSON alone) would have done with the last hour
 
   --why TEXT       open, close, disable, reset: for the log and the history (required)
   --for 15m        open, close, disable: 1h if not given, 7d at most; then the policy holds again

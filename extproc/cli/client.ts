@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { createSecureContext } from "node:tls";
 import { type Command, DEFAULT_URL } from "./arguments.js";
+import { explain } from "./connection-problem.js";
 import { CliError } from "./errors.js";
 
 const TIME_LIMIT_MS = 15_000;
@@ -10,10 +12,16 @@ const MAX_ANSWER_BYTES = 16_777_216;
 /** What may stand in a header, without blanks. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
+interface TlsFiles {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
 interface Connection {
   readonly url: URL;
   readonly token: string | undefined;
-  readonly tls: { ca?: Buffer; cert?: Buffer; key?: Buffer };
+  readonly tls: TlsFiles;
 }
 
 /** Asks the control API. */
@@ -32,11 +40,15 @@ export class ControlClient {
     const ca = options["ca-file"] ?? environment.LLM_BREAKER_CA_FILE;
     const cert = options["cert-file"] ?? environment.LLM_BREAKER_CERT_FILE;
     const key = options["key-file"] ?? environment.LLM_BREAKER_KEY_FILE;
+    if ((cert === undefined) !== (key === undefined)) {
+      throw new CliError(2, "--cert-file and --key-file are needed together");
+    }
     const tls = {
       ...(ca !== undefined && { ca: readFile(ca) }),
       ...(cert !== undefined && { cert: readFile(cert) }),
       ...(key !== undefined && { key: readFile(key) }),
     };
+    checkFiles(tls);
     return new ControlClient({ url: new URL(address), token, tls });
   }
 
@@ -60,14 +72,14 @@ export class ControlClient {
       answer.destroy();
       throw new CliError(1, `${this.connection.url.origin} is no control API: it sends no events`);
     }
-    throw refusal(answer.statusCode ?? 0, await readAll(answer));
+    throw this.refusal(answer.statusCode ?? 0, await readAll(answer));
   }
 
   private async ask<Answer>(method: string, path: string, body?: string): Promise<Answer> {
     const answer = await this.send(method, path, body, {});
     const text = await readAll(answer);
     const status = answer.statusCode ?? 0;
-    if (status < 200 || status > 299) throw refusal(status, text);
+    if (status < 200 || status > 299) throw this.refusal(status, text);
     try {
       return JSON.parse(text) as Answer;
     } catch (cause) {
@@ -87,8 +99,7 @@ export class ControlClient {
     const request = url.protocol === "https:" ? requestHttps : requestHttp;
     return new Promise((resolve, reject) => {
       const fail = (why: string, cause?: unknown) => {
-        const remedy = "is the service running, and is listen.admin this address?";
-        reject(new CliError(1, `${url.origin} can't be asked: ${why}; ${remedy}`, { cause }));
+        reject(new CliError(1, `${url.origin} can't be asked: ${why}`, { cause }));
       };
       const outgoing = request(
         new URL(path, url),
@@ -110,26 +121,38 @@ export class ControlClient {
         },
       );
       const timer = setTimeout(() => {
-        fail(`no answer within ${TIME_LIMIT_MS / 1000} s`);
+        fail(explain(url, new Error(`no answer within ${TIME_LIMIT_MS / 1000} s`)));
         outgoing.destroy();
       }, TIME_LIMIT_MS);
       outgoing.on("error", (cause: NodeJS.ErrnoException) => {
         clearTimeout(timer);
-        fail(cause.message || cause.code || "no connection", cause);
+        fail(explain(url, cause), cause);
       });
       outgoing.end(body);
     });
   }
+
+  private refusal(status: number, text: string): CliError {
+    const message = messageIn(text);
+    if (message === undefined) {
+      const { origin } = this.connection.url;
+      return new CliError(
+        1,
+        `${origin} is no control API: it answered status ${status}; is listen.admin this address?`,
+      );
+    }
+    const remedy = status === 401 ? "; --token-file names the file that holds it" : "";
+    return new CliError(1, message + remedy);
+  }
 }
 
-function refusal(status: number, text: string): CliError {
-  let message: string | undefined;
+/** What is wrong, by the service's own words; a proxy's page has none. */
+function messageIn(text: string): string | undefined {
   try {
-    message = (JSON.parse(text) as { error?: { message?: string } }).error?.message;
+    return (JSON.parse(text) as { error?: { message?: string } } | null)?.error?.message;
   } catch {
-    // A proxy's page, say.
+    return undefined;
   }
-  return new CliError(1, message ?? `the service answered status ${status}`);
 }
 
 async function readAll(answer: IncomingMessage): Promise<string> {
@@ -157,6 +180,18 @@ function readFile(file: string): Buffer {
     return readFileSync(file);
   } catch (cause) {
     throw new CliError(2, `${file} can't be read: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+  }
+}
+
+function checkFiles(tls: TlsFiles): void {
+  try {
+    createSecureContext(tls);
+  } catch (cause) {
+    const reason = (cause as { reason?: string }).reason ?? (cause as Error).message;
+    const rule = "they must be PEM, and the key that of the certificate";
+    throw new CliError(2, `--ca-file, --cert-file and --key-file can't be used: ${reason}; ${rule}`, {
+      cause,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DryRunResult } from "../control/dry-run-schemas.js";
 import type { BackendView, EntryView, OverrideView, PeersView } from "../control/schemas.js";
+import { NOBODY_SYNCS } from "../control/words.js";
 import type { Colours } from "./colours.js";
 import { showDuration, table } from "./table.js";
 
@@ -14,7 +15,7 @@ const MODE_NAMES: Partial<Record<BackendView["mode"], string>> = {
 };
 
 export function showBackends(backends: readonly BackendView[], colours: Colours): string {
-  if (backends.length === 0) return "no gateway has reported a backend yet";
+  if (backends.length === 0) return NOBODY_SYNCS;
   const rows = backends.map((backend) => [
     backend.name,
     showState(backend, colours),
@@ -32,7 +33,7 @@ export function showBackend(backend: BackendView, colours: Colours): string {
     showState(gateway, colours),
     showWindow(gateway.window),
     showDuration(gateway.stateAgeMs),
-    gateway.cause,
+    gateway.cause === "NONE" ? "-" : gateway.cause,
   ]);
   return [
     `${backend.name}: ${[showState(backend, colours), ...notesOf(backend)].join("; ")}`,
@@ -143,6 +144,8 @@ function notesOf({
   if (signals !== undefined && !signals.isFresh) notes.push("signals are stale");
   if (signals?.kvCacheUse !== undefined) notes.push(`KV cache ${Math.round(signals.kvCacheUse * 100)} %`);
   if (signals?.waiting !== undefined && signals.waiting > 0) notes.push(`${signals.waiting} wait`);
-  if (group !== undefined) notes.push(`group ${group.evidence}/${group.live} by own evidence`);
+  // None counts while an operator's word holds.
+  if (group !== undefined && group.live > 0)
+    notes.push(`group ${group.evidence}/${group.live} by own evidence`);
   return notes;
 }

@@ -17,7 +17,7 @@ import * as routes from "./routes.js";
 import { durationMs } from "./schemas.js";
 import type { Tokens } from "./tokens.js";
 import { backendNames, viewBackends, viewEntry, viewGateways, viewOverride, viewPeers } from "./views.js";
-import { clean } from "./words.js";
+import { clean, NOBODY_SYNCS } from "./words.js";
 
 const MAX_NAMES_SHOWN = 20;
 /** For who asks without a name. */
@@ -173,6 +173,7 @@ function signed(caller: string, claimed: string | undefined): string {
 }
 
 function unknownBackend(name: string, names: readonly string[]): ControlError {
+  if (names.length === 0) return new ControlError(404, NOBODY_SYNCS);
   return new ControlError(404, `no gateway reports a backend ${name}; known: ${listOf(names)}`);
 }
 

@@ -61,7 +61,11 @@ export class DryRun {
     });
     if ("error" in answer) throw new ControlError(400, answer.error, "policy");
     if (ask.backend !== undefined && !answer.names.includes(ask.backend)) {
-      throw new ControlError(400, `must be one of the policy's: ${answer.names.join(", ")}`, "backend");
+      throw new ControlError(
+        400,
+        `backend must be one of the policy's: ${answer.names.join(", ")}`,
+        "backend",
+      );
     }
     const backends = answer.backends.map((replayed) => {
       const record = records.find(({ name }) => name === replayed.name) as BackendRecord;

@@ -10,3 +10,7 @@ export function isPlain(text: string): boolean {
 export function clean(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replaceAll(UNPLAIN, " ");
 }
+
+/** To whoever asks for backends while there are none. */
+export const NOBODY_SYNCS =
+  "no gateway syncs with this service: is Envoy up, and does its policy's service.cluster lead to listen.http?";

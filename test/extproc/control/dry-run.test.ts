@@ -155,7 +155,7 @@ test("refuses what Envoy would, in the same words", async () => {
   assert.match(String(await refusal("{")), /^policy: policy is not JSON/);
   assert.match(String(await refusal("")), /^policy: policy is not JSON/);
   assert.match(String(await refusal({})), /backends must name at least one backend/);
-  assert.equal(await refusal(policy(), "gpuu"), "backend: must be one of the policy's: gpu");
+  assert.equal(await refusal(policy(), "gpuu"), "backend: backend must be one of the policy's: gpu");
   const deep = JSON.parse(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
   assert.equal(await refusal(deep), "policy: policy is nested too deeply");
   const many = policy(
