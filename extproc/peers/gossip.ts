@@ -22,6 +22,8 @@ const RESOLVE_EVERY_MS = 5000;
 const OWN_FOR_MS = 60_000;
 /** A connection over which nobody has subscribed by then is made anew. Milliseconds. */
 const DEAF_AFTER_MS = 10_000;
+/** Members start one after the other: no word of fewer tries in a row that failed. */
+const COMPLAIN_AT = 5;
 
 /** Messages over connections between members themselves: nothing else need run. */
 export class GossipExchange implements Exchange {
@@ -32,6 +34,7 @@ export class GossipExchange implements Exchange {
   private readonly reached = new Map<Address, string>();
   private readonly ownUntilMs = new Map<Address, number>();
   private readonly dialling = new Set<Address>();
+  private readonly failures = new Map<Address, number>();
   private readonly deafSinceMs = new Map<string, number>();
   private resolving: Promise<void> = Promise.resolve();
   private isClosed = false;
@@ -39,7 +42,7 @@ export class GossipExchange implements Exchange {
   private constructor(
     private readonly node: GossipNode,
     private readonly membership: Membership,
-    private readonly log: Pick<Logger, "info" | "debug">,
+    private readonly log: Pick<Logger, "info" | "debug" | "warn">,
   ) {}
 
   /**
@@ -116,6 +119,9 @@ export class GossipExchange implements Exchange {
     for (const address of this.reached.keys()) {
       if (!addresses.has(address)) this.reached.delete(address);
     }
+    for (const address of this.failures.keys()) {
+      if (!addresses.has(address)) this.failures.delete(address);
+    }
     this.hangUpOnDeaf();
     const peers = this.node.peers();
     const now = performance.now();
@@ -130,6 +136,7 @@ export class GossipExchange implements Exchange {
     this.dialling.add(address);
     const dialled = await this.node.dial(address);
     this.dialling.delete(address);
+    if (dialled.kind !== "failed") this.failures.delete(address);
     if (dialled.kind === "member") {
       this.reached.set(address, dialled.peer);
       this.log.info({ address }, "peers: connected");
@@ -137,7 +144,19 @@ export class GossipExchange implements Exchange {
       this.ownUntilMs.set(address, performance.now() + OWN_FOR_MS);
     } else {
       this.log.debug({ address, reason: dialled.reason }, "peers: can't be reached");
+      this.complain(address, dialled.reason);
     }
+  }
+
+  /** Once, until it has been reached. With another key it looks like a member that hangs up. */
+  private complain(address: Address, reason: string): void {
+    const failures = (this.failures.get(address) ?? 0) + 1;
+    this.failures.set(address, failures);
+    if (failures !== COMPLAIN_AT || this.isClosed) return;
+    this.log.warn(
+      { address, reason },
+      "peers: a member can't be reached: is it up, and is its peers.keyFile the same as ours?",
+    );
   }
 
   private hangUpOnDeaf(): void {
@@ -168,8 +187,10 @@ async function resolveListen(listen: string): Promise<Address> {
 
 function listenError(address: string, cause: Error): ListenError {
   const remedy = "free the port or set peers.gossip.listen to another one";
+  // libp2p tells of its own settings first, then the system's reason on a line of its own.
+  const reason = /\b(listen E\w+.*)/.exec(cause.message)?.[1] ?? cause.message.replace(/\s+/g, " ");
   return new ListenError(
-    `EXTPROC start: peers.gossip.listen ${address} can't be listened on: ${cause.message}; ${remedy}`,
+    `EXTPROC start: peers.gossip.listen ${address} can't be listened on: ${reason}; ${remedy}`,
     { cause },
   );
 }

@@ -59,7 +59,13 @@ test("a member with another key is not heard, hears nothing and is not connected
   const stranger = await openMember("stranger", { gossip }, { keys: OTHER_KEY });
   try {
     const failed = () => stranger.lines.filter(({ msg }) => msg === "peers: can't be reached").length;
-    await waitFor(() => failed() >= 2 * COUNT, 8000, "two refusals by each");
+    await waitFor(() => failed() >= 6 * COUNT, 12_000, "six refusals by each");
+    const told = stranger.lines.filter(({ level }) => level === 40);
+    assert.equal(told.length, COUNT, "each is told of once");
+    assert.match(
+      String(told[0]?.msg),
+      /can't be reached: is it up, and is its peers\.keyFile the same as ours\?/,
+    );
     assert.equal(stranger.peers.reachable, 0);
     assert.deepEqual(stranger.talk.heard, []);
     assert.ok(members.every(({ talk }) => !talk.hears("stranger")));
@@ -191,7 +197,7 @@ test("a port that is taken is told by its setting", async () => {
   await assert.rejects(openMember("late", { gossip }), {
     name: "ListenError",
     message: new RegExp(
-      `^EXTPROC start: peers\\.gossip\\.listen 127\\.0\\.0\\.1:${port} can't be listened on: `,
+      `^EXTPROC start: peers\\.gossip\\.listen 127\\.0\\.0\\.1:${port} can't be listened on: listen EADDRINUSE[^\n]*; free the port or set `,
     ),
   });
   server.close();
