@@ -62,7 +62,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
     isServing: () => health.serving,
     isConfigStale: () => isConfigStale,
   });
-  const sync = syncEndpoint(side.gateways, () => generations.services.admission);
+  const sync = syncEndpoint(side.gateways, () => generations.services.admission, log);
   const metrics = metricsEndpoint(side.metrics);
   const httpServer = createHttpServer(new Map([...healthz, ...sync, ...metrics]), log);
   const giveUp = (cause: unknown): never => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Logger } from "pino";
 import { answerText, type Endpoint, type Endpoints } from "./http.js";
 import { BodyError, readBody } from "./read-body.js";
 import type { SyncRequest, SyncResponse } from "./sync/contract.js";
@@ -9,7 +10,10 @@ import { writeSyncResponse } from "./wire/sync-response.js";
 
 const MAX_BODY_BYTES = 1_048_576;
 const BODY_TIMEOUT_MS = 2_000;
+/** Those that are refused ask each second. */
+const COMPLAIN_EVERY_MS = 60_000;
 const CONTENT_TYPE = "application/x-protobuf";
+const NO_TOKEN = "the token of sync.tokenFile is missing or another one";
 
 interface Refusal {
   readonly status: number;
@@ -17,16 +21,25 @@ interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** POST /v1/sync. `admission` gives the one in force. */
+/** POST /v1/sync. `admission` gives the one in force; who is refused by it is told in the log, since Envoy only sees silence. */
 export function syncEndpoint(
   gateways: { exchange(request: SyncRequest): SyncResponse },
   admission: () => Admission,
+  log: Pick<Logger, "warn">,
 ): Endpoints {
+  let complainedMs = Number.NEGATIVE_INFINITY;
+  const complain = (address: string | undefined) => {
+    const now = performance.now();
+    if (now - complainedMs < COMPLAIN_EVERY_MS) return;
+    complainedMs = now;
+    log.warn({ address }, `a gateway is refused: ${NO_TOKEN}`);
+  };
   const sync: Endpoint = async (request, response) => {
     // What is left of a refused request's body is not waited for.
     const refuse = ({ status, line, headers }: Refusal) =>
       answerText(response, status, line, { connection: "close", ...headers });
     const refusal = judge(request, admission());
+    if (refusal?.status === 401) complain(request.socket.remoteAddress);
     if (refusal !== undefined) return refuse(refusal);
     try {
       const told = readSyncRequest(await readBody(request, MAX_BODY_BYTES, BODY_TIMEOUT_MS));
@@ -48,7 +61,7 @@ function judge({ method, headers }: IncomingMessage, mayPass: Admission): Refusa
   if (!mayPass(headers.authorization))
     return {
       status: 401,
-      line: "the token of sync.tokenFile is missing or another one",
+      line: NO_TOKEN,
       headers: { "www-authenticate": "Bearer" },
     };
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();

@@ -109,7 +109,9 @@ function tellOfService(turn: Turn, cluster: Text): void {
     Level.WARN,
     isUp
       ? service + " answers again"
-      : service + " is silent: tiers with rewritesBody are skipped, no request is a canary by count",
+      : service +
+          " is silent: tiers with rewritesBody are skipped, no request is a canary by count. " +
+          "Is it up, is this its listen.http, and is the token that of its sync.tokenFile?",
   );
 }
 

@@ -6,9 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import pino from "pino";
 import { ConfigError } from "../../../extproc/config/errors.js";
+import { createHttpServer } from "../../../extproc/http.js";
+import { listenHttp } from "../../../extproc/listen.js";
 import { type Service, startService } from "../../../extproc/server.js";
 import { parseConfig } from "../../../extproc/service-config.js";
+import { syncEndpoint } from "../../../extproc/sync-endpoint.js";
 import { headersMessage, type ServiceClient, startForTest } from "../support/client.js";
 import { decodeResponse, encodeRequest, report, request } from "../support/sync-messages.js";
 
@@ -210,4 +214,29 @@ test("asks for the token of sync.tokenFile, which a reload exchanges", async () 
     await guarded.close();
     rmSync(folder, { recursive: true });
   }
+});
+
+test("a gateway without the token is told of in the log, once for all its tries", async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => lines.push(line) });
+  const gateways = { exchange: () => assert.fail("it has no token") };
+  const server = createHttpServer(
+    syncEndpoint(gateways, () => () => false, log),
+    log,
+  );
+  const url = `http://${await listenHttp(server, "127.0.0.1:0")}/v1/sync`;
+  try {
+    for (let tries = 0; tries < 3; tries++) {
+      const headers = { "content-type": TYPE, authorization: "Bearer secret" };
+      assert.equal((await fetch(url, { method: "POST", headers })).status, 401);
+    }
+  } finally {
+    server.close();
+  }
+  assert.equal(lines.length, 1);
+  assert.match(
+    lines[0] ?? "",
+    /"address":"127\.0\.0\.1".*a gateway is refused: the token of sync\.tokenFile/,
+  );
+  assert.doesNotMatch(lines[0] ?? "", /secret/);
 });
