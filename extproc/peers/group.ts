@@ -218,7 +218,10 @@ export class Group implements Advisor {
   }
 
   private move(isChanged: boolean): void {
-    if (!this.options.isGrouped) return;
+    if (!this.options.isGrouped) {
+      this.pruneAll();
+      return;
+    }
     const now = this.options.now();
     let isNew = isChanged;
     if (isChanged || now - this.steppedAtMs >= STEP_MS) {
@@ -230,10 +233,23 @@ export class Group implements Advisor {
     if (isNew || (isDue && this.isBusy)) for (const listener of this.listeners) listener();
   }
 
-  private stepOne(backend: BackendGroup): boolean {
+  /** Processes come and go also where every gateway stands alone. */
+  private pruneAll(): void {
+    const now = this.options.now();
+    if (now - this.steppedAtMs < STEP_MS) return;
+    this.steppedAtMs = now;
+    for (const backend of this.backends.values()) this.prune(backend);
+  }
+
+  /** False: no gateway has it any more. */
+  private prune(backend: BackendGroup): boolean {
     backend.prune();
-    if (backend.gatewayCount > 0) return !this.isListening() && backend.step();
+    if (backend.gatewayCount > 0) return true;
     this.backends.delete(backend.name);
     return false;
+  }
+
+  private stepOne(backend: BackendGroup): boolean {
+    return this.prune(backend) && !this.isListening() && backend.step();
   }
 }
