@@ -2,7 +2,7 @@ import type { BackendReport } from "../sync/contract.js";
 import { type Candidate, leaseMs, orderOf } from "./lease.js";
 import { isMoving, LocalGateway } from "./local-gateway.js";
 import type { GatewayView } from "./message.js";
-import { MAX_VERSION } from "./version.js";
+import { MAX_TRACK } from "./version.js";
 
 /** A gateway that is not heard of for longer could not begin a probe in time. */
 const RECENT_MS = 1500;
@@ -74,7 +74,7 @@ export class LocalGateways {
   /** The newest word that a gateway knows of; a service that was restarted may not know it. */
   highestTrack(): number {
     const tracks = this.all().map(({ report }) => report.track);
-    return Math.max(0, ...tracks.filter((track) => track < MAX_VERSION));
+    return Math.max(0, ...tracks.filter((track) => track < MAX_TRACK));
   }
 
   private all(): LocalGateway[] {

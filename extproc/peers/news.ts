@@ -1,5 +1,5 @@
 import type { LocalGateway } from "./local-gateway.js";
-import { MAX_VERSION } from "./version.js";
+import { MAX_TRACK } from "./version.js";
 import { type News, type Word, waitLeft } from "./word.js";
 
 /** Transitions that the group, an operator or a restart has made, or that are no verdict. */
@@ -33,7 +33,7 @@ export function newsOf(
   now: number,
 ): News | undefined {
   const { track } = gateway.report;
-  if (word === undefined || (track > word.version && track < MAX_VERSION)) return adopted(gateway, word, now);
+  if (word === undefined || (track > word.version && track < MAX_TRACK)) return adopted(gateway, word, now);
   if (isOpening(gateway))
     return isNewOpening(gateway, word, isFirst) ? opening(gateway, word, now) : undefined;
   if (isFailedCanary(gateway, word)) return failure(gateway, word, now);

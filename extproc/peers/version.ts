@@ -11,6 +11,9 @@ const MAX_ROUND = 2 ** 26;
 /** No version is above; what tells of one is mistaken. */
 export const MAX_VERSION = MAX_ROUND * ROUND;
 
+/** What gateways tell counts below it only: after a mistaken one there must be higher versions left, for a year of one a second. */
+export const MAX_TRACK = MAX_VERSION / 2;
+
 /*
  * A version is one number that orders the words on a backend in full: by round, then OPEN before HALF_OPEN before CLOSED,
  * then by author. So records need to keep nothing but that number, and whoever takes the highest takes what all take.

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Group } from "../../../extproc/peers/group.js";
 import { readPeerMessage } from "../../../extproc/peers/message-reader.js";
+import { MAX_VERSION } from "../../../extproc/peers/version.js";
 import type { BackendReport } from "../../../extproc/sync/contract.js";
 import { peerMessage } from "./support/messages.js";
 import { Simulation } from "./support/simulation.js";
@@ -53,4 +54,34 @@ test("whatever members tell, gateways are answered and others can read what is t
     }),
     { numRuns: 300 },
   );
+});
+
+test("a gateway that is mistaken about versions leaves room for higher ones", () => {
+  const report = someReport();
+  let now = 0;
+  const group = new Group({ name: "a", now: () => now, isGrouped: true });
+  now = 5000;
+  const opened = { state: "OPEN" as const, generation: 2, cause: "FAILURE_RATE", isEvidence: true };
+  const version = () => group.view().backends[0]?.version ?? 0;
+  for (const track of [MAX_VERSION - 1, MAX_VERSION / 2, MAX_VERSION / 2 - 1]) {
+    group.observe({ process: `${track}`, node: "n", policy: "p" }, [{ ...report, ...opened, track }]);
+    const before = version();
+    assert.ok(before > 0);
+    group.reset(report.name);
+    assert.ok(version() > before, "what comes later holds");
+  }
+});
+
+test("gateways and backends that are gone are forgotten, in a group and alone", () => {
+  const report = someReport();
+  for (const isGrouped of [true, false]) {
+    let now = 0;
+    const group = new Group({ name: "a", now: () => now, isGrouped });
+    for (let each = 0; each < 1000; each++) {
+      now += 1000;
+      group.observe({ process: `p${each}`, node: "n", policy: "p" }, [{ ...report, name: `gpu${each}` }]);
+    }
+    assert.ok(group.view().backends.length < 50);
+    assert.equal(group.reset("gpu999"), true);
+  }
 });
