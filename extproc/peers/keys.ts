@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { ConfigError } from "../config/errors.js";
+import { readText } from "../config/text.js";
 
 /** Characters of a secret, which `openssl rand -hex 32` gives twice over. */
 const LEAST_CHARACTERS = 32;
@@ -25,7 +25,7 @@ export interface GroupKey {
 export function readKeys(path: string): GroupKey[] {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readText(path);
   } catch (cause) {
     throw ConfigError.of(FIELD, `must be a file that can be read: ${(cause as Error).message}`, cause);
   }

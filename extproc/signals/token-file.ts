@@ -1,9 +1,13 @@
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { PageError } from "./page-reader.js";
 
 const MAX_TOKEN_BYTES = 16_384;
 /** Tokens in files are replaced long before they run out. */
 const READ_AGAIN_AFTER_MS = 5_000;
+
+/** A pipe that nobody writes to would keep one of the four threads that read files, for good. */
+const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** What may stand in a header, without blanks. */
 const TOKEN = /^[\x21-\x7e]+$/;
@@ -29,7 +33,7 @@ export class TokenFile {
 }
 
 async function readToken(path: string): Promise<string> {
-  const file = await open(path).catch((cause: NodeJS.ErrnoException) => {
+  const file = await open(path, WITHOUT_WAITING).catch((cause: NodeJS.ErrnoException) => {
     throw new PageError(`bearerTokenFile ${path} can't be read (${cause.code}); mount it or mend its rights`);
   });
   try {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pino } from "pino";
+import { readKeys } from "../../../extproc/peers/keys.js";
 import { PeersSide } from "../../../extproc/peers/peers-side.js";
 import { startService } from "../../../extproc/server.js";
 import { parseConfig } from "../../../extproc/service-config.js";
@@ -30,6 +31,13 @@ for (const [peers, message] of [
     assert.throws(() => parseConfig({ peers }), new RegExp(message.replaceAll(/[[\].]/g, "\\$&")));
   });
 }
+
+test("a key file that is no file is told, and not waited for", () => {
+  assert.throws(
+    () => readKeys("/dev/null"),
+    /peers\.keyFile must be a file that can be read: it is no regular file/,
+  );
+});
 
 test("a reload opens, reopens for another key, goes back when the new port is taken, and closes", async () => {
   const talk = new Talk("text");

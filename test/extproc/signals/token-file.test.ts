@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,4 +33,12 @@ test("what is no token is refused without being shown", async () => {
     });
   }
   await assert.rejects(new TokenFile(join(folder, "none"), () => 0).read(), /can't be read \(ENOENT\)/);
+});
+
+test("a pipe that nobody writes to is no token, and is not waited for", async () => {
+  const path = join(folder, "pipe");
+  execFileSync("mkfifo", [path]);
+  // More than the threads that files are read by.
+  const reads = Array.from({ length: 8 }, () => new TokenFile(path, () => 0).read());
+  for (const read of reads) await assert.rejects(read, /must hold one token/);
 });
