@@ -36,7 +36,7 @@ export class GossipExchange implements Exchange {
   private readonly dialling = new Set<Address>();
   private readonly failures = new Map<Address, number>();
   private readonly deafSinceMs = new Map<string, number>();
-  private resolving: Promise<void> = Promise.resolve();
+  private isResolving = false;
   private isClosed = false;
 
   private constructor(
@@ -97,19 +97,20 @@ export class GossipExchange implements Exchange {
   }
 
   private start(): void {
-    this.resolve();
+    void this.resolve();
     this.timers.push(
       setInterval(() => this.connect(), DIAL_EVERY_MS),
-      setInterval(() => this.resolve(), RESOLVE_EVERY_MS),
+      setInterval(() => void this.resolve(), RESOLVE_EVERY_MS),
     );
   }
 
-  private resolve(): void {
-    this.resolving = this.resolving.then(async () => {
-      if (this.isClosed) return;
-      await this.membership.refresh();
-      this.connect();
-    });
+  /** Once at a time: where DNS takes long, questions do not pile up. Never rejects. */
+  private async resolve(): Promise<void> {
+    if (this.isResolving || this.isClosed) return;
+    this.isResolving = true;
+    await this.membership.refresh();
+    this.isResolving = false;
+    this.connect();
   }
 
   /** Dials every member that is not connected. */
