@@ -30,6 +30,7 @@ const nodeSuites = [
 const commands = [
   { name: "faults", main: "test/faults/main.js", args: [], count: countCommand },
   { name: "chaos", main: "test/chaos/main.js", args: [], count: countCommand },
+  { name: "fleet", main: "test/fleet/main.js", args: [], count: countCommand },
   { name: "versions", main: "test/versions/main.js", args: [], count: countCommand },
   {
     name: "soak",

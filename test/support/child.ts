@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { LogLines } from "./log-lines.js";
 
 const termTimeoutMs = 5_000;
@@ -11,6 +11,8 @@ export interface ChildSettings {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment?: NodeJS.ProcessEnv;
+  /** A Node program that is told things by `tell`. */
+  readonly listens?: boolean;
 }
 
 /** A child process that cannot outlive this one, its output captured. */
@@ -27,12 +29,13 @@ export class Child {
     this.#name = settings.name;
     const { program, args, cwd } = settings;
     const env = { ...process.env, ...settings.environment };
-    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    const stdio: StdioOptions = ["ignore", "pipe", "pipe", ...(settings.listens ? ["ipc" as const] : [])];
+    const child = spawn(program, args, { cwd, env, stdio });
     this.#process = child;
     this.pid = child.pid ?? -1;
     living.add(child);
-    this.log.read(child.stdout);
-    this.log.read(child.stderr);
+    if (child.stdout) this.log.read(child.stdout);
+    if (child.stderr) this.log.read(child.stderr);
     this.exited = new Promise((resolve) => {
       const end = (how: string): void => {
         living.delete(child);
@@ -51,6 +54,11 @@ export class Child {
 
   signal(name: NodeJS.Signals): void {
     this.#process.kill(name);
+  }
+
+  /** Only to one that `listens`. */
+  tell(message: object): void {
+    if (this.#process.connected) this.#process.send(message);
   }
 
   /** Resolves when `probe` gives true; rejects with the log's end when the process ends before that. */

@@ -14,6 +14,8 @@ export interface ServiceSettings {
   /** Where /healthz is asked; the config says where the service listens. */
   readonly httpPort?: number;
   readonly environment?: NodeJS.ProcessEnv;
+  /** A program in the service's place, relative to the compiled checkout; it can be told things. */
+  readonly program?: string;
 }
 
 /** The ext_proc service as a process of its own, healthy. */
@@ -42,6 +44,11 @@ export class RunningService {
     this.#child.signal(name);
   }
 
+  /** Only to a program that listens. */
+  tell(message: object): void {
+    this.#child.tell(message);
+  }
+
   /** Returns how it ended, "exit code 0" after a clean drain. */
   async stop(): Promise<string> {
     const how = await this.#child.stop();
@@ -58,13 +65,15 @@ export async function startService(settings: ServiceSettings = {}): Promise<Runn
     environment.LLM_BREAKER_CONFIG = join(workFolder, "config.json");
     writeFileSync(environment.LLM_BREAKER_CONFIG, JSON.stringify(settings.config));
   }
-  const args = ["--enable-source-maps", join(root, "build", "js", "extproc", "main.js")];
+  const { program } = settings;
+  const args = ["--enable-source-maps", join(root, "build", "js", program ?? "extproc/main.js")];
   const child = new Child({
     name: "the ext_proc service",
     program: process.execPath,
     args,
     cwd: root,
     environment,
+    listens: program !== undefined,
   });
   const service = new RunningService(child, settings.httpPort ?? 9003, workFolder);
   try {
