@@ -7,7 +7,8 @@ const CLOCK_RATE = 0.02;
 const WAY_MS = 250;
 /** Between asking and having it, and for the prober to begin. */
 const LEAST_ROOM_MS = 2000;
-const MAX_LEASE_MS = 600_000;
+/** More than the longest of a policy, which is an hour, comes to. */
+export const MAX_LEASE_MS = 3_700_000;
 /** A member whose voice was heard so long before a lease may have voted for one. */
 export const HEARD_BEFORE_MS = 3000;
 
@@ -61,7 +62,8 @@ interface OwnAsk extends Candidate, Ask {
 
 /** How long a lease is for a policy's figures. */
 export function leaseMs(probeLeaseMs: number, probeTimeoutMs: number): number {
-  return Math.min(MAX_LEASE_MS, Math.max(probeLeaseMs, probeTimeoutMs + LEAST_ROOM_MS));
+  const least = (probeTimeoutMs + LEAST_ROOM_MS) / (1 - CLOCK_RATE);
+  return Math.min(MAX_LEASE_MS, Math.max(probeLeaseMs, Math.ceil(least)));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { BackendView, PeerMessage } from "./message.js";
 export const LIVE_MS = 3000;
 const MAX_MEMBERS = 256;
 /** Longer than any lease, so that a vote is never asked of fewer than may have given theirs away. */
-const KEPT_MS = 660_000;
+const KEPT_MS = 3_900_000;
 
 export interface Member {
   readonly id: string;
