@@ -6,6 +6,8 @@ import { MAX_TRIES, readShared, replaceShared, writeShared } from "./host/shared
 import { Text } from "./host/text";
 
 const PREFIX = "llm.breaker/policy/";
+/** Apart from the above: a policy may be named like another one with a number behind it. */
+const TEXT_PREFIX = "llm.breaker/policy-text/";
 const KEPT_TEXTS: u32 = 8;
 const HASH_SIZE: i32 = 8;
 
@@ -68,7 +70,7 @@ function readPlace(name: string, place: u32): bool {
 }
 
 function placeKey(name: string, place: u32): Text {
-  return Text.of(PREFIX + name + "/" + place.toString());
+  return Text.of(TEXT_PREFIX + place.toString() + "/" + name);
 }
 
 /** What was just read; null when another build of the filter left something else there. */

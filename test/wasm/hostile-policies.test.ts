@@ -53,6 +53,24 @@ describe("two policies of one backend whose windows differ", () => {
   }
 });
 
+describe("a policy that is named like another one's text", () => {
+  for (const name of ["team/0", "team/1", "0/team"]) {
+    test(`${name}: attempts of the other one are watched by a worker that has not seen it`, () => {
+      const policy = JSON.parse(policyWith());
+      const first = new Worker(world, JSON.stringify({ ...policy, name: "team" }));
+      const second = new Worker(world, JSON.stringify({ ...policy, name, shedClasses: [] }));
+      const scope = first.newScope();
+      const headers = first.plainHeaders();
+      first.openGate(scope).requestHeaders(headers, true);
+      const meter = second.openMeter(scope, "gpu");
+      meter.requestHeaders(headers, true);
+      const answer = second.headersOf({ ":status": "500" });
+      meter.responseHeaders(answer, true);
+      assert.equal(answer.get("x-llm-breaker-retry"), "1");
+    });
+  }
+});
+
 describe("a canary that outlives all that is kept of its policy", () => {
   const pushes = 9;
   const ramp = [{ percent: 100, maxConcurrent: 1, successes: 3 }];
