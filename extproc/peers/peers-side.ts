@@ -55,6 +55,8 @@ export class PeersSide {
     if (settings === undefined) return;
     try {
       this.opened = await this.open(settings, keys);
+      if (before !== undefined && !isDeepStrictEqual(before.keys, keys))
+        this.log.info({ keys: keys.length }, "peers: other keys are in use");
     } catch (cause) {
       if (before !== undefined) await this.restore(before);
       throw cause;

@@ -41,7 +41,8 @@ test("a key file that is no file is told, and not waited for", () => {
 
 test("a reload opens, reopens for another key, goes back when the new port is taken, and closes", async () => {
   const talk = new Talk("text");
-  const side = new PeersSide(talk, pino({ level: "silent" }));
+  const lines: string[] = [];
+  const side = new PeersSide(talk, pino({}, { write: (line: string) => lines.push(line) }));
   const listen = `127.0.0.1:${await freePort()}`;
   const members = [listen];
   const taken = createServer();
@@ -57,6 +58,7 @@ test("a reload opens, reopens for another key, goes back when the new port is ta
     await side.apply(peersOf({ listen, members }));
     const second = side.peers;
     assert.ok(second && second !== first);
+    assert.equal(lines.filter((line) => /"keys":2,.*other keys are in use/.test(line)).length, 1);
     await assert.rejects(side.apply(peersOf({ listen: `127.0.0.1:${port}`, members })), {
       name: "ListenError",
     });
