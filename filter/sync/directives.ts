@@ -9,6 +9,8 @@ import { wholeLength } from "./process";
 import { MAX_TEXT, newTold, readTold, Told, wasThere } from "./told";
 
 const DIRECTIVE: u32 = 2;
+/** As many as reports that a request has at most. */
+const MOST_DIRECTIVES: i32 = 512;
 
 const answer = new ProtoReader();
 
@@ -33,15 +35,18 @@ export function isAnswer(ptr: usize, size: i32): bool {
 }
 
 /**
- * Does what an answer says, which {@link isAnswer} has approved of. Names of no backend of the policy are passed over.
+ * Does what an answer says, which {@link isAnswer} has approved of. Names of no backend of the policy are passed over; so is what
+ * comes behind {@link MOST_DIRECTIVES}: this worker's requests wait meanwhile.
  * @param askedMs when the request was sent: what was told later stays
  */
 export function follow(policy: Policy, ptr: usize, size: i32, askedMs: u64, now: u64): void {
+  let left = MOST_DIRECTIVES;
   answer.open(ptr, size);
-  while (answer.next()) {
+  while (left > 0 && answer.next()) {
     if (!answer.isBytes || answer.field !== DIRECTIVE || !hear(answer.ptr, answer.length)) continue;
     const backend = policy.findBackend(heard.name, heard.nameLength);
     if (!backend) continue;
+    left--;
     const top = mark();
     if (heard.hasSummary) restoreBackend(backend, now, summary);
     if (heard.hasMove) applyMove(backend, now, move);

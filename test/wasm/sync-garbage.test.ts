@@ -157,6 +157,20 @@ describe("what a service answers", () => {
     }
   });
 
+  test("is heard up to its 512th directive: a hundred thousand would keep a worker's requests waiting", () => {
+    const override = { mode: "FORCED_OPEN", remainingMs: 60_000, version: 1 };
+    for (const [before, heard] of [
+      [511, true],
+      [512, false],
+    ] as const) {
+      const { process, sequence, answer } = asking();
+      const plain = Array.from({ length: before }, () => ({ name: "small" }));
+      const strangers = Array.from({ length: 600 }, () => ({ name: "nobody" }));
+      answer(encodeResponse({ sequence, directives: [...strangers, ...plain, { name: "gpu", override }] }));
+      assert.equal(process.servedBy() === "small", heard);
+    }
+  });
+
   test("leaves a process alone whose shared data hold other bytes", () => {
     fc.assert(
       fc.property(
