@@ -125,7 +125,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
 function warnOfOpenSync({ listen, sync }: ServiceConfig, log: Logger): void {
   if (isLoopback(listen.http) || sync !== undefined) return;
   log.warn(
-    "whoever reaches listen.http may sync and vote: set sync.tokenFile, or let only gateways reach it",
+    "whoever reaches listen.http may sync, vote and pass on operators' words: set sync.tokenFile, or let only gateways reach it",
   );
 }
 

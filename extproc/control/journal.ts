@@ -11,12 +11,12 @@ export type ModeAction = keyof typeof MODE_OF;
 /** Writes who said what on which backend, and why, to the log and the history. */
 export function keepJournal(overrides: Overrides, history: History, log: Logger): () => void {
   return overrides.onChange((change, word) => {
-    const { backend, mode, who, why } = word;
+    const { backend, mode, who, why, from } = word;
     if (change === "learned" && word.isWithdrawn) return;
     const action = actionOf(change, mode);
     const forMs = change === "ended" || change === "withdrawn" ? undefined : overrides.remainingMs(word);
     const isOrdered = change === "set" || change === "withdrawn";
-    const fields = { backend, action, mode, ...(forMs !== undefined && { forMs }), who, why };
+    const fields = { backend, action, mode, ...(forMs !== undefined && { forMs }), who, why, from };
     log[isOrdered ? "warn" : "info"](fields, MESSAGES[change]);
     history.addWord(backend, { action, mode, who, why, ...(forMs !== undefined && { forMs }) });
   });

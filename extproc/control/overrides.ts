@@ -34,8 +34,8 @@ export interface Word {
   readonly why: string;
   readonly version: number;
   readonly isWithdrawn: boolean;
-  /** A gateway or another service told it, and would tell it again. */
-  readonly isLearned?: boolean;
+  /** The gateway that told it, or another service; either would tell it again. Undefined: it was said here. */
+  readonly from?: string | undefined;
   /** By this process's monotonic clock. */
   readonly untilMs: number;
 }
@@ -93,7 +93,7 @@ export class Overrides implements Advisor {
     if (held === undefined) return undefined;
     const untilMs = Math.max(held.untilMs, this.clocks.now() + LEAST_TELLING_MS);
     const version = this.nextVersion(backend);
-    const word = { ...held, who, why, untilMs, version, isWithdrawn: true, isLearned: false };
+    const word = { ...held, who, why, untilMs, version, isWithdrawn: true, from: undefined };
     this.put("withdrawn", word);
     return word;
   }
@@ -122,9 +122,10 @@ export class Overrides implements Advisor {
     return () => this.listeners.delete(listener);
   }
 
-  observe(_gateway: Gateway, reports: readonly BackendReport[]): void {
+  observe({ node, process }: Gateway, reports: readonly BackendReport[]): void {
     this.expire();
-    for (const { name, override } of reports) if (override !== undefined) this.learn(name, override);
+    for (const { name, override } of reports)
+      if (override !== undefined) this.learn(name, override, node || process);
   }
 
   advise(_gateway: Gateway, { name }: BackendReport): Advice {
@@ -142,7 +143,7 @@ export class Overrides implements Advisor {
   /** What another service told. */
   merge(words: readonly SharedOverride[]): void {
     this.expire();
-    for (const { backend, ...override } of words) this.learn(backend, override);
+    for (const { backend, ...override } of words) this.learn(backend, override, "another service");
   }
 
   /** Lets go of what is over. Called with each exchange, so that an end is told soon after it came. */
@@ -156,7 +157,7 @@ export class Overrides implements Advisor {
   }
 
   /** Bytes from elsewhere: bounded and cleaned like what the API takes. */
-  private learn(backend: string, told: Override): void {
+  private learn(backend: string, told: Override, from: string): void {
     if (!isUsable(backend, told) || told.version > this.clocks.wallNow() + MAX_AHEAD_MS) return;
     const known = this.words.get(backend);
     if (known !== undefined && known.version >= told.version) return;
@@ -167,7 +168,7 @@ export class Overrides implements Advisor {
       mode,
       version,
       isWithdrawn,
-      isLearned: true,
+      from,
       who: clean(told.who, MAX_WHO_LENGTH),
       why: clean(told.why, MAX_WHY_LENGTH),
       untilMs: this.clocks.now() + Math.min(told.remainingMs, MAX_DURATION_MS),
@@ -176,7 +177,7 @@ export class Overrides implements Advisor {
 
   /** Gateways go on by what is dropped; an operator who is here must not be kept out by what others told. */
   private dropLearned(): boolean {
-    for (const [backend, { isLearned }] of this.words) if (isLearned) return this.words.delete(backend);
+    for (const [backend, { from }] of this.words) if (from !== undefined) return this.words.delete(backend);
     return false;
   }
 

@@ -9,6 +9,8 @@ export const syncSettings = z
   })
   .optional()
   .meta({ example: { tokenFile: "/etc/llm-breaker/sync-token" } })
-  .describe("Which gateways may tell how they stand, and vote. Absent: whoever reaches `listen.http`.");
+  .describe(
+    "Which gateways may tell how they stand, vote, and pass on operators' words. Absent: whoever reaches `listen.http`.",
+  );
 
 export type SyncSettings = Readonly<z.output<typeof syncSettings>>;

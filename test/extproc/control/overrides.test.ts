@@ -185,6 +185,16 @@ test("a version that no clock gives can't keep operators out", () => {
   assert.equal(other.overrides.find("gpu")?.mode, "forcedClosed", "others take what outbids it");
 });
 
+test("a word that was learned is known by who told it", () => {
+  const service = new Service(0);
+  service.hear(word());
+  assert.equal(service.overrides.find("gpu")?.from, "envoy-1");
+  service.overrides.merge([{ ...word({ version: 6 }), backend: "gpu" }]);
+  assert.equal(service.overrides.find("gpu")?.from, "another service");
+  service.overrides.set("gpu", "forcedClosed", 60_000, "ada", "it is well");
+  assert.equal(service.overrides.find("gpu")?.from, undefined);
+});
+
 test("what gateways tell leaves room for operators", () => {
   const service = new Service(0);
   for (let index = 0; index < MAX_OVERRIDES; index++) service.hear(word(), `junk${index}`);
