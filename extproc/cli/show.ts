@@ -131,6 +131,7 @@ function notesOf({
   waitRemainingMs,
   override,
   signals,
+  load,
   group,
 }: BackendView): string[] {
   const notes: string[] = [];
@@ -142,8 +143,11 @@ function notesOf({
   if (state === "OPEN")
     notes.push(waitRemainingMs > 0 ? `probe in ${showDuration(waitRemainingMs)}` : "probe is due");
   if (signals !== undefined && !signals.isFresh) notes.push("signals are stale");
-  if (signals?.kvCacheUse !== undefined) notes.push(`KV cache ${Math.round(signals.kvCacheUse * 100)} %`);
-  if (signals?.waiting !== undefined && signals.waiting > 0) notes.push(`${signals.waiting} wait`);
+  // As the filter goes by them: the page first.
+  const kvCacheUse = signals?.kvCacheUse ?? load?.kvCacheUse;
+  const waiting = signals?.waiting ?? load?.waiting ?? 0;
+  if (kvCacheUse !== undefined) notes.push(`KV cache ${Math.round(kvCacheUse * 100)} %`);
+  if (waiting > 0) notes.push(`${waiting} wait`);
   // None counts while an operator's word holds.
   if (group !== undefined && group.live > 0)
     notes.push(`group ${group.evidence}/${group.live} by own evidence`);

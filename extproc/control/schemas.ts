@@ -115,6 +115,13 @@ const signalsSchema = z
   })
   .openapi("Signals");
 
+const loadSchema = z
+  .object({
+    kvCacheUse: z.number().optional().openapi({ description: "0 to 1; absent: unknown." }),
+    waiting: z.number().optional().openapi({ description: "Requests that wait; absent: unknown." }),
+  })
+  .openapi("Load");
+
 const groupSchema = z
   .object({
     live: whole,
@@ -134,6 +141,9 @@ export const backendSchema = z
     window: windowSchema.openapi({ description: "All gateways together." }),
     override: overrideSchema.optional(),
     signals: signalsSchema.optional(),
+    load: loadSchema
+      .optional()
+      .openapi({ description: "What answers' headers told any gateway in the last 5 s, the worst of it." }),
     group: groupSchema.optional(),
     gateways: z.array(backendGatewaySchema),
   })

@@ -91,6 +91,7 @@ function viewBackend(
   const worst = reports.reduce((a, b) => (severity(b) > severity(a) ? b : a));
   const word = overrides.find(name);
   const signals = placed.find(({ advice }) => advice.signals !== undefined)?.advice.signals;
+  const load = worstLoad(reports);
   return {
     name,
     state: worst.state,
@@ -101,6 +102,7 @@ function viewBackend(
     window: viewWindow(reports.map(({ window }) => window)),
     ...(word && { override: viewOverride(word, overrides) }),
     ...(signals && { signals: viewSignals(signals) }),
+    ...(load && { load }),
     ...(group && { group: viewGroup(group) }),
     gateways: placed.map(viewPlaced),
   };
@@ -148,6 +150,15 @@ function viewWindow(windows: readonly Window[]): WindowView {
     slowCalls: sum("slowCalls"),
     consecutiveFailures: Math.max(0, ...windows.map((window) => window.consecutiveFailures)),
   };
+}
+
+function worstLoad(reports: readonly BackendReport[]): BackendView["load"] {
+  const told = reports.flatMap(({ load }) => (load === undefined ? [] : [load]));
+  const worst = (key: "kvCacheUse" | "waiting") => {
+    const known = told.flatMap(({ [key]: figure }) => (figure === undefined ? [] : [figure]));
+    return known.length === 0 ? {} : { [key]: Math.max(...known) };
+  };
+  return told.length === 0 ? undefined : { ...worst("kvCacheUse"), ...worst("waiting") };
 }
 
 function viewGroup({ live, evidence, prober }: GroupBackendView): BackendView["group"] {

@@ -38,14 +38,17 @@ test("status is a table, the worst first, without colours in a pipe; --json is w
       cause: "FAILURE_RATE",
       window,
     } as const;
-    rig.sync([report("small"), report("gpu", gpu)]);
+    const told = { load: { kvCacheUse: 0.5, ageMs: 100 } };
+    rig.sync([report("small", told), report("gpu", gpu)]);
+    const fuller = report("small", { load: { kvCacheUse: 0.9, waiting: 3, ageMs: 100 } });
+    rig.sync([fuller], { process: "00000000000000a2", node: "envoy-2" });
     const table = await run(["status"], environment);
     assert.equal(
       table.out,
       [
         "BACKEND  STATE   FAILED/CALLS  GATEWAYS  NOTES",
         "gpu      OPEN    12/20 (60 %)  1         FAILURE_RATE, opening 2; probe in 1 m 1 s",
-        "small    CLOSED  -             1",
+        "small    CLOSED  -             2         KV cache 90 %; 3 wait",
         "",
       ].join("\n"),
     );
