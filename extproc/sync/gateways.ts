@@ -171,7 +171,7 @@ export class Gateways {
     const { policy } = gateway;
     const isFirst = taken.counters === undefined;
     const before = taken.counters ?? (isNewProcess ? NOTHING : undefined);
-    this.sums.add(policy, report.name, report.counters, before);
+    this.sums.add(policy, report.name, report.counters, before, now);
     taken.counters = report.counters;
     for (const transition of report.transitions) {
       if (transition.generation <= taken.generation) continue;

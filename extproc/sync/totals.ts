@@ -1,8 +1,12 @@
 import type { Counters } from "./contract.js";
 
+/** What nobody has told of for so long makes room for what is new: policies get new names. */
+const GONE_AFTER_MS = 300_000;
+
 /** What all processes counted since we first heard of them, by policy and backend. */
 export class Totals {
-  private readonly sums = new Map<string, Total>();
+  /** Longest unheard first. */
+  private readonly sums = new Map<string, Total & { heardAtMs: number }>();
 
   constructor(private readonly most: number) {}
 
@@ -10,8 +14,8 @@ export class Totals {
    * Adds what a process has counted since `before`; undefined: nothing of it is known, and what it counted for another service
    * before us is not ours to count again.
    */
-  add(policy: string, backend: string, counters: Counters, before: Counters | undefined): void {
-    const total = this.of(policy, backend);
+  add(policy: string, backend: string, counters: Counters, before: Counters | undefined, now: number): void {
+    const total = this.of(policy, backend, now);
     if (total === undefined) return;
     for (const key of Object.keys(counters) as (keyof Counters)[]) {
       const from = before?.[key] ?? counters[key];
@@ -20,7 +24,7 @@ export class Totals {
   }
 
   addTransition(policy: string, backend: string, cause: string): void {
-    const total = this.of(policy, backend);
+    const total = this.sums.get(keyOf(policy, backend));
     if (total !== undefined) total.transitions.set(cause, (total.transitions.get(cause) ?? 0) + 1);
   }
 
@@ -28,14 +32,32 @@ export class Totals {
     return this.sums.values();
   }
 
-  private of(policy: string, backend: string): Total | undefined {
-    const key = JSON.stringify([policy, backend]);
+  private of(policy: string, backend: string, now: number): Total | undefined {
+    const key = keyOf(policy, backend);
     const known = this.sums.get(key);
-    if (known !== undefined || this.sums.size >= this.most) return known;
-    const total = { policy, backend, counters: { ...NOTHING }, transitions: new Map<string, number>() };
+    if (known === undefined && this.sums.size >= this.most && !this.dropGone(now)) return undefined;
+    const total = known ?? {
+      policy,
+      backend,
+      counters: { ...NOTHING },
+      transitions: new Map(),
+      heardAtMs: now,
+    };
+    total.heardAtMs = now;
+    this.sums.delete(key);
     this.sums.set(key, total);
     return total;
   }
+
+  private dropGone(now: number): boolean {
+    for (const [key, { heardAtMs }] of this.sums)
+      return now - heardAtMs >= GONE_AFTER_MS && this.sums.delete(key);
+    return false;
+  }
+}
+
+function keyOf(policy: string, backend: string): string {
+  return JSON.stringify([policy, backend]);
 }
 
 export interface Total {

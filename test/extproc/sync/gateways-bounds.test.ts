@@ -42,6 +42,26 @@ test("a process that is killed over and over leaves nothing behind that grows", 
   assert.deepEqual([rings?.size, fleet.gateways.secondsOf("new").length], [1, 1]);
 });
 
+test("counts of policies that are gone make room for new ones, those of live ones never", () => {
+  const fleet = new SyncFleet();
+  const counted = () => new Set([...fleet.gateways.totals()].map(({ policy }) => policy));
+  fleet.sync([report("gpu")], { policy: "lasting" });
+  for (let index = 0; index < 1_100; index++) {
+    fleet.pass(100);
+    fleet.sync([report("gpu")], { process: `p${index}`, policy: `v${index}` });
+  }
+  assert.equal(counted().size, 1024);
+  assert.equal(counted().has("v1099"), false);
+  fleet.pass(300_000);
+  fleet.sync([report("gpu")], { policy: "lasting" });
+  fleet.sync([report("gpu")], { process: "next", policy: "next" });
+  assert.equal(counted().size, 1024);
+  assert.deepEqual(
+    [counted().has("next"), counted().has("lasting"), counted().has("v0")],
+    [true, true, false],
+  );
+});
+
 /** What a gateway sends over its life, as it counts and moves; each message tells all since the acknowledged one. */
 function story(length: number): SyncRequest[] {
   return Array.from({ length }, (_, index) =>
