@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const only = values.only?.split(",");
   const chosen = chosenScenarios(only);
   const runs = await runFleets(chosenEngines(values.engine), gateways(values.gateways), chosen, say);
-  const isRestarting = only?.includes(restartsName) ?? false;
+  const isRestarting = only === undefined ? values.engine === undefined : only.includes(restartsName);
   const restarts = isRestarting ? [await playRestarts()] : [];
   for (const result of restarts) say(told(result));
   const results = [...runs.flatMap((run) => run.results), ...restarts];

@@ -15,6 +15,8 @@ import { type RunningService, startService } from "../support/service.js";
 import { startUpstream, type Upstream } from "../support/upstream.js";
 import { waitFor } from "../support/wait-for.js";
 
+import { QuickBackend } from "./quick-backend.js";
+
 /** What the control API tells of a backend. */
 interface Told {
   readonly state: string;
@@ -28,13 +30,11 @@ interface Ports {
   readonly admin: number;
 }
 
-const answersMs = 5;
-
 /** One Envoy whose every request is asked about, and its service. `dead` and `public` have chains of their own. */
 export class RestartRig {
   private constructor(
     private readonly ports: Ports,
-    private readonly gpu: Upstream,
+    private readonly gpu: QuickBackend,
     private readonly dead: Upstream,
     public envoy: RunningEnvoy,
     private service: RunningService,
@@ -42,7 +42,7 @@ export class RestartRig {
 
   static async start(): Promise<RestartRig> {
     const ports = { grpc: await freePort(), http: await freePort(), admin: await freePort() };
-    const gpu = await startUpstream({ mode: { kind: "ok", delayMs: answersMs } });
+    const gpu = await QuickBackend.start();
     const dead = await startUpstream({ mode: { kind: "status", status: 500 } });
     const service = await startOn(ports);
     const envoy = await startEnvoyOn(ports, gpu.port, dead.port);
@@ -149,7 +149,8 @@ function policy(policy: PolicyJson): void {
     Object.assign(backend, { rewritesBody: false, breaker: noTrigger });
   }
   policy.backends.dead = {};
-  const chat = { ...chainOf(policy), limits: true, sameTierRetries: 0, tiers: ["gpu"] };
+  const timeouts = { firstTokenTimeout: "8s", answerTimeout: "15s", stallTimeout: "8s" };
+  const chat = { ...chainOf(policy), ...timeouts, limits: true, sameTierRetries: 0, tiers: ["gpu"] };
   const other = (alias: string) => ({ ...chat, limits: false, tiers: [alias] });
   policy.chains = { chat, dead: other("dead"), public: other("public") };
 }

@@ -16,7 +16,7 @@ const restarts = 30;
 const killedAt = new Set([7, 15, 23]);
 /** So often each process is asked before it ends, with more on their way. */
 const askedEach = 50;
-const askedWithinMs = 6_000;
+const askedWithinMs = 10_000;
 const mix = { ...DEMO_MIX, longShare: 0, shortWords: [4, 20] as const, maxTokens: [16], completionsShare: 0 };
 const patienceMs = 20_000;
 /** An Envoy that has just started hears of it with its first exchange. */
