@@ -28,6 +28,8 @@ interface Service {
   starts: number;
   publishedAtMs: number;
   isPublishing: boolean;
+  /** It is stopped until then: it says nothing, and hears afterwards what came meanwhile. */
+  stoppedUntilMs: number;
 }
 
 /** Services with their Envoys, on virtual time; everything that is random comes from one seed. */
@@ -44,7 +46,7 @@ export class Simulation {
     this.random = randomOf(options.seed);
     this.backend = new SimulatedBackend(this.queue, options.isFailing, () => !this.divided);
     for (let i = 0; i < options.gateways; i++) {
-      const blank = { side: 0, starts: 0, publishedAtMs: -1000, isPublishing: false };
+      const blank = { side: 0, starts: 0, publishedAtMs: -1000, isPublishing: false, stoppedUntilMs: 0 };
       this.services.push({ group: undefined, clock: this.clock(), ...blank });
       this.startService(i);
       for (let each = 0; each < (options.envoysPerService ?? 1); each++) this.startEnvoy(i);
@@ -64,7 +66,7 @@ export class Simulation {
     group.onChange(() => this.publishSoon(service, group));
     const beat = () => {
       if (service.group !== group) return;
-      this.publish(service, group);
+      if (!this.isStopped(service)) this.publish(service, group);
       this.queue.after(1000, beat);
     };
     this.queue.after(this.random() * 1000, beat);
@@ -74,10 +76,16 @@ export class Simulation {
     this.serviceAt(index).group = undefined;
   }
 
+  /** As SIGSTOP and SIGCONT do: its clock goes on. */
+  freezeService(index: number, ms: number): void {
+    this.serviceAt(index).stoppedUntilMs = this.queue.now + ms;
+  }
+
   /** A gateway's Envoy anew: CLOSED and nothing known, or as the service remembers `before`. */
   startEnvoy(index: number, before?: SimulatedEnvoy): SimulatedEnvoy {
     const service = this.serviceAt(index);
-    const ask = (gateway: Gateway, report: BackendReport) => answer(service.group, gateway, report);
+    const ask = (gateway: Gateway, report: BackendReport) =>
+      this.isStopped(service) ? undefined : answer(service.group, gateway, report);
     const { queue, random, backend } = this;
     const { pauseMs = 100, probeMs } = this.options;
     const parts = { queue, random, backend, clock: this.clock(), ask, pauseMs, probeMs };
@@ -132,7 +140,7 @@ export class Simulation {
     const sinceMs = this.queue.now - service.publishedAtMs;
     this.queue.after(Math.max(this.random() * 50, 100 - sinceMs), () => {
       service.isPublishing = false;
-      if (service.group === group) this.publish(service, group);
+      if (service.group === group && !this.isStopped(service)) this.publish(service, group);
     });
   }
 
@@ -142,13 +150,21 @@ export class Simulation {
     const [message, bytes] = isEncoded ? [undefined, group.write()] : [group.message(), undefined];
     for (const to of this.services) {
       if (to === from || to.side !== from.side || this.random() < (this.options.loss ?? 0)) continue;
-      const arrive = () => {
+      const arrive = (): void => {
+        if (this.isStopped(to)) {
+          this.queue.after(to.stoppedUntilMs - this.queue.now + this.random() * 50, arrive);
+          return;
+        }
         if (to.side !== from.side) return;
         if (bytes) to.group?.read(bytes);
         else to.group?.receive(message);
       };
       this.queue.after(2 + this.random() * 60, arrive);
     }
+  }
+
+  private isStopped({ stoppedUntilMs }: Service): boolean {
+    return this.queue.now < stoppedUntilMs;
   }
 
   private serviceAt(index: number): Service {
