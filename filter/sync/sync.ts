@@ -8,7 +8,7 @@ import { httpCall } from "../host/http-call";
 import { Level, log, noteGarbage } from "../host/log";
 import { finishPairs, pairsSize, putText, startPairs } from "../host/pairs-writer";
 import { resultPtr, resultSize } from "../host/result";
-import { Text } from "../host/text";
+import { parseDecimal, Text } from "../host/text";
 import { AUTHORITY, CONTENT_TYPE, METHOD, PATH, POST, STATUS } from "../names";
 import { Policy } from "../policy/policy";
 import { applyNow } from "./apply";
@@ -110,9 +110,16 @@ function tellOfService(turn: Turn, cluster: Text): void {
     isUp
       ? service + " answers again"
       : service +
-          " is silent: tiers with rewritesBody are skipped, no request is a canary by count. " +
+          " is silent" +
+          badAnswer(turn) +
+          ": tiers with rewritesBody are skipped, no request is a canary by count. " +
           "Is it up, is this its listen.http, and is the token that of its sync.tokenFile?",
   );
+}
+
+/** Something may answer that is not the service, or does not know us. */
+function badAnswer(turn: Turn): string {
+  return turn.status === 0 ? "" : " (its last answer, of status " + turn.status.toString() + ", was none)";
 }
 
 /** Takes the answer to a request of ours; false when the call was not one. */
@@ -122,14 +129,18 @@ export function onSyncAnswer(token: u32, bodySize: i32): bool {
     const turn = unchecked(turns[i]);
     if (turn.token !== token) continue;
     turn.token = 0;
-    if (isOk() && bodySize > 0 && bodySize <= MAX_ANSWER) take(turn, bodySize);
+    turn.status = readStatus();
+    const isOk = turn.status >= 200 && turn.status < 300;
+    if (isOk && bodySize > 0 && bodySize <= MAX_ANSWER) take(turn, bodySize);
     return true;
   }
   return false;
 }
 
-function isOk(): bool {
-  return readHeader(HeaderMap.CALL_RESPONSE, STATUS) && resultSize() === 3 && load<u8>(resultPtr()) === 0x32;
+/** 0 when there was none. */
+function readStatus(): i32 {
+  if (!readHeader(HeaderMap.CALL_RESPONSE, STATUS)) return 0;
+  return max<i32>(<i32>parseDecimal(resultPtr(), resultSize()), 0);
 }
 
 /** What is malformed, older than what was taken before, or meant for another process changes nothing. */

@@ -21,6 +21,8 @@ export class Turn {
   /** When the next request is due at the latest. */
   nextMs: u64 = 0;
   wasUp: bool = true;
+  /** Of the last answer; 0 = none came. */
+  status: i32 = 0;
 
   constructor(public policy: Policy) {
     this.lease = new Lease(policy.name);

@@ -112,6 +112,19 @@ describe("a chain with limits", () => {
     assert.equal(told.length, 1);
   });
 
+  test("has it told that what answers in the service's place does not know us", () => {
+    start({ limits: true });
+    for (let second = 0; second < 5; second++) {
+      worker.vm.tick(worker.gate);
+      const call = world.httpCalls.at(-1);
+      if (call) worker.vm.answerHttpCall(call, { ":status": "401" }, Buffer.from("who?"));
+      world.clock.advance(1000);
+    }
+    const told = worker.vm.logs.filter(({ text }) => text.includes("is silent"));
+    assert.equal(told.length, 1);
+    assert.match(told[0]?.text ?? "", /its last answer, of status 401, was none/);
+  });
+
   test("lets a canary keep the permit that it has by its estimated size", () => {
     const ramp = [{ percent: 100, maxConcurrent: 1, successes: 3 }];
     start({ limits: true }, {}, { canary: { size: "estimate" }, ramp, waitDurationInOpenState: "1s" });
