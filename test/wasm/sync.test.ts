@@ -92,23 +92,6 @@ describe("the talk with the service", () => {
     assert.equal(process.service.takeCalls().length, 1, "what was lost is not waited for");
   });
 
-  test("is another worker's once the leader is gone, and goes on where it was", () => {
-    const process = new SyncedProcess(world, syncedPolicy(), 2);
-    const call = process.nextCall();
-    process.service.answer(call);
-    const rest = process.workers.filter(({ vm }) => vm !== call.vm);
-    assert.equal(rest.length, 1);
-    for (let tick = 0; tick < 12; tick++) {
-      world.clock.advance(250);
-      for (const { vm, gate } of rest) vm.tick(gate);
-    }
-    const [next] = process.service.takeCalls();
-    assert.ok(next, "nobody took over within 3 s");
-    const request = decodeRequest(next.body);
-    assert.equal(request.sequence, decodeRequest(call.body).sequence + 1);
-    assert.equal(request.asksRestore, false);
-  });
-
   test("is held for each policy of the process", () => {
     const process = new SyncedProcess(world);
     const other = process.worker.vm.addRoot("gate", syncedPolicy({}, { name: "other" }));
