@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { ServerOptions } from "node:https";
 import type { Logger } from "pino";
 import { ConfigError } from "../config/errors.js";
@@ -71,10 +72,25 @@ export class Credentials {
 
 function readTls({ certFile, keyFile, clientCaFile }: TlsSettings): TlsFiles {
   return {
-    cert: readFile("certFile", certFile),
-    key: readFile("keyFile", keyFile),
-    ...(clientCaFile !== undefined && { ca: readFile("clientCaFile", clientCaFile) }),
+    cert: readCertificate("certFile", certFile),
+    key: readPem("keyFile", keyFile, "private key", createPrivateKey),
+    ...(clientCaFile !== undefined && { ca: readCertificate("clientCaFile", clientCaFile) }),
   };
+}
+
+function readCertificate(field: string, file: string): string {
+  return readPem(field, file, "certificate", (text) => new X509Certificate(text));
+}
+
+/** TLS takes an empty file for none: of an authority, and it believes every public one; of a key, and it answers nobody. */
+function readPem(field: string, file: string, what: string, parse: (text: string) => unknown): string {
+  const text = readFile(field, file);
+  try {
+    parse(text);
+    return text;
+  } catch (cause) {
+    throw ConfigError.of(["control", "tls", field], `${file} holds no ${what}, which must be PEM`, cause);
+  }
 }
 
 function readFile(field: string, file: string): string {

@@ -214,10 +214,16 @@ test("TLS with tokens needs no client certificate", async () => {
 });
 
 test("names the setting of a certificate that can't be read or is none", async () => {
-  const junk = tokenFile("junk");
+  const [junk, empty] = [tokenFile("junk"), tokenFile("")];
+  const authority = new Authority();
+  const [own, other] = [authority.sign("server"), authority.sign("other")];
+  const { certFile, keyFile } = own;
   for (const [tls, rule] of [
     [{ certFile: join(folder, "none"), keyFile: junk }, /control\.tls\.certFile .* no such file/],
-    [{ certFile: junk, keyFile: junk }, /control\.tls has files that do not fit/],
+    [{ certFile: junk, keyFile }, /control\.tls\.certFile .* holds no certificate/],
+    [{ certFile, keyFile: empty }, /control\.tls\.keyFile .* holds no private key/],
+    [{ certFile, keyFile: other.keyFile }, /control\.tls has files that do not fit/],
+    [{ certFile, keyFile, clientCaFile: empty }, /control\.tls\.clientCaFile .* holds no certificate/],
   ] as const) {
     await assert.rejects(new ControlRig().serve({ tls }), rule);
   }
