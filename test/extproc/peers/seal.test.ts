@@ -72,6 +72,6 @@ test("keys of a file that are no good are told without what is in it", () => {
   }
   assert.throws(() => readKeys("/nowhere/peers.key"), {
     name: "ConfigError",
-    message: /^EXTPROC config: peers\.keyFile must be a file that can be read: ENOENT/,
+    message: /^EXTPROC config: peers\.keyFile must be a file that can be read: there is no such file$/,
   });
 });

@@ -40,5 +40,5 @@ test("a pipe that nobody writes to is no token, and is not waited for", async ()
   execFileSync("mkfifo", [path]);
   // More than the threads that files are read by.
   const reads = Array.from({ length: 8 }, () => new TokenFile(path, () => 0).read());
-  for (const read of reads) await assert.rejects(read, /must hold one token/);
+  await Promise.all(reads.map((read) => assert.rejects(read, /must hold one token/)));
 });
