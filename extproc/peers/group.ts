@@ -30,6 +30,8 @@ export interface GroupOptions {
 export interface OverrideBook {
   snapshot(): readonly SharedOverride[];
   merge(overrides: readonly SharedOverride[]): void;
+  /** `listener` is called for each change of a word. */
+  onChange(listener: (change: string) => void): unknown;
 }
 
 /** How the group stands, for people and metrics. */
@@ -87,9 +89,12 @@ export class Group implements Advisor {
     return this.parts.self;
   }
 
-  /** Operators' words go with the messages from now on. */
+  /** Operators' words go with the messages from now on, and what is said here goes out at once. */
   carry(overrides: OverrideBook): void {
     this.overrides = overrides;
+    overrides.onChange((change) => {
+      if (this.options.isGrouped && change !== "learned" && change !== "ended") this.tellSoon();
+    });
   }
 
   /** `listener` is called when the message has changed so that others should have it soon. Returns how to stop that. */
@@ -230,7 +235,11 @@ export class Group implements Advisor {
     }
     const members = this.members.live(now).length;
     const isDue = now - this.toldAtMs >= Math.max(PACE_MS, PACE_PER_MEMBER_MS * members);
-    if (isNew || (isDue && this.isBusy)) for (const listener of this.listeners) listener();
+    if (isNew || (isDue && this.isBusy)) this.tellSoon();
+  }
+
+  private tellSoon(): void {
+    for (const listener of this.listeners) listener();
   }
 
   /** Processes come and go also where every gateway stands alone. */

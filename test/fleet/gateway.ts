@@ -28,6 +28,8 @@ interface Ports {
   readonly admin: number;
   readonly grpc: number;
   readonly http: number;
+  /** Of the service, where operators command. */
+  readonly control: number;
 }
 
 /** One Envoy with one worker, its service, and its callers. Each can be killed and started again where it was. */
@@ -51,6 +53,7 @@ export class Gateway {
       admin: await freePort(),
       grpc: await freePort(),
       http: await freePort(),
+      control: await freePort(),
     };
     const gateway = new Gateway(settings, ports);
     await gateway.startService();
@@ -74,8 +77,12 @@ export class Gateway {
 
   async startService(): Promise<void> {
     const { number, meeting, clockOffsetMs } = this.settings;
-    const { grpc, http } = this.ports;
-    const listen = { grpc: `127.0.0.1:${grpc}`, http: `127.0.0.1:${http}`, admin: "off" };
+    const { grpc, http, control } = this.ports;
+    const listen = {
+      grpc: `127.0.0.1:${grpc}`,
+      http: `127.0.0.1:${http}`,
+      admin: `127.0.0.1:${control}`,
+    };
     this.service = await startService({
       config: { listen, log: { level: "warn" }, peers: peersOf(meeting, number) },
       httpPort: http,
@@ -95,6 +102,16 @@ export class Gateway {
       patch: (config) => patchGateway(shipped(config), `gateway-${number}`),
     });
     this.logs.push(new TransitionLog(this.envoy.log, number, "gpu"));
+  }
+
+  /** An operator's command at this gateway's service; the status that it is answered with. */
+  async command(method: string, path: string, body?: object): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${this.ports.control}${path}`, {
+      method,
+      ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+    await response.body?.cancel();
+    return response.status;
   }
 
   setWeather(weather: Weather): void {

@@ -7,6 +7,7 @@ import { playRestarts, restartsName } from "./restarts.js";
 import { play, type Result, type Scenario } from "./scenario.js";
 import { alone } from "./scenarios/alone.js";
 import { loss, majority, minority } from "./scenarios/majority.js";
+import { operator } from "./scenarios/operator.js";
 import { partition } from "./scenarios/partition.js";
 import { proberDies, probersEnvoyDies, probersServiceDies } from "./scenarios/prober-dies.js";
 import { strangers } from "./scenarios/strangers.js";
@@ -22,6 +23,7 @@ const scenarios: readonly Scenario[] = [
   loss,
   partition,
   strangers,
+  operator,
   alone,
 ];
 
