@@ -10,6 +10,7 @@ import {
   LOAD_SIZE,
   LoadRecord,
   loadAgeMs,
+  standingKvCacheUse,
   worstKvCacheUse,
 } from "./breaker/load";
 import { allocate, mark, release } from "./host/arena";
@@ -20,6 +21,8 @@ import { Backend } from "./policy/policy";
 
 /** Facts of the last {@link readLoad}. 1 + thousandths of the KV cache in use, the worst of the last 5 s; 0 = unknown. */
 export let kvCacheUse: u32 = 0;
+/** The same, or without a figure of the last 5 s the latest one, while it stands. */
+export let standingUse: u32 = 0;
 /** 1 + waiting requests, by the latest answer of the last 5 s; 0 = unknown. */
 export let waiting: u32 = 0;
 export let ageMs: u64 = 0;
@@ -31,9 +34,11 @@ export function readLoad(backend: Backend, now: u64): bool {
   const facts = backend.load;
   // What this VM has not filed yet counts: a backend that its canary has just found full is not to close before.
   kvCacheUse = facts.kvCacheUse;
+  standingUse = kvCacheUse;
   if (readShared(facts.key) && isLoadValid(resultPtr(), resultSize())) {
     const record = changetype<LoadRecord>(resultPtr());
     kvCacheUse = max(kvCacheUse, worstKvCacheUse(record, now));
+    standingUse = kvCacheUse > 0 ? kvCacheUse : standingKvCacheUse(record, now);
     waiting = freshWaiting(record, now);
     ageMs = loadAgeMs(record, now);
   }

@@ -11,7 +11,7 @@ export class KvEvidence {
   isWhole: bool = false;
   /** 1 + thousandths of the KV cache in use by the service's samples, the worst of the last 5 s; 0 = unknown. */
   kvCacheUse: u32 = 0;
-  /** The same by the answers' headers. */
+  /** By the answers' headers: the worst of the last 5 s, else the latest while it stands. */
   toldKvCacheUse: u32 = 0;
 }
 

@@ -7,6 +7,12 @@
 /** A figure older than this is believed no more. */
 export const LOAD_FRESH_MS: u64 = 5000;
 
+/**
+ * So long the latest figure stands where none is fresh. A half-open backend gets few canaries, and its silence between two of
+ * them is no better news; one that nobody feeds is probed, and so asked again, within half of that.
+ */
+export const LOAD_STANDS_MS: u64 = 60000;
+
 const LOAD_VERSION: u32 = 0x4c4c0001;
 const SLOTS: u64 = 6;
 const SECOND_MS: u64 = 1000;
@@ -62,6 +68,22 @@ export function worstKvCacheUse(record: LoadRecord, now: u64): u32 {
     if (isFresh(slot.atMs, now)) worst = max(worst, slot.kvCacheUse);
   }
   return <u32>worst;
+}
+
+/** The worst of the last five seconds, else the latest of the last minute: 1 + thousandths; 0 = unknown. */
+export function standingKvCacheUse(record: LoadRecord, now: u64): u32 {
+  const worst = worstKvCacheUse(record, now);
+  if (worst > 0) return worst;
+  let latestMs: u64 = 0;
+  let latest: u64 = 0;
+  for (let i: u64 = 0; i < SLOTS; i++) {
+    const slot = slotAt(record, i);
+    const stands = slot.kvCacheUse > 0 && slot.atMs <= now && now - slot.atMs < LOAD_STANDS_MS;
+    if (!stands || slot.atMs < latestMs) continue;
+    latestMs = slot.atMs;
+    latest = slot.kvCacheUse;
+  }
+  return <u32>latest;
 }
 
 /** 1 + requests that wait; 0 = unknown. */

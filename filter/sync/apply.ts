@@ -3,7 +3,7 @@ import { isClosingHeld, KvEvidence } from "../breaker/closing-hold";
 import { BackendRecord } from "../breaker/record";
 import { State } from "../breaker/state";
 import { mark, release } from "../host/arena";
-import { kvCacheUse, readLoad } from "../loads";
+import { readLoad, standingUse } from "../loads";
 import { eachBackend, whenLearned } from "../policies";
 import { Backend } from "../policy/policy";
 import { readRecord } from "../records";
@@ -59,7 +59,7 @@ function applySignals(backend: Backend, told: Told, now: u64): void {
   evidence.isWhole = told.isWhole !== 0;
   evidence.kvCacheUse = told.kvCacheUse;
   readLoad(backend, now);
-  evidence.toldKvCacheUse = kvCacheUse;
+  evidence.toldKvCacheUse = standingUse;
   backend.breaker.isClosingHeld = isClosingHeld(evidence, backend.breaker.kvCacheUseThreshold);
 }
 

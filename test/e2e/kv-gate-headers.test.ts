@@ -7,6 +7,9 @@ import { waitFor } from "../support/wait-for.js";
 import { CLOSED, HALF_OPEN, OPEN, type Rig, startRig } from "./support/rig.js";
 import { clusterOf, type PolicyJson, type ShippedConfig } from "./support/shipped-config.js";
 
+/** Longer than a figure is fresh. */
+const SILENCE_MS = 5_500;
+
 let rig: Rig;
 
 before(async () => {
@@ -35,6 +38,17 @@ async function askUntil(state: number, limitMs: number): Promise<void> {
   await waitFor(isThere, limitMs, `state ${state}`);
 }
 
+/** Callers are served all the while, and canaries among them. */
+async function isHeldFor(ms: number): Promise<void> {
+  const untilMs = performance.now() + ms;
+  while (performance.now() < untilMs) {
+    const { status } = await ask();
+    assert.equal(status, 200);
+    assert.equal(await rig.state(), HALF_OPEN);
+    await sleep(50);
+  }
+}
+
 const kvCacheUse = (share: number) => loadedAnswer(`TEXT named_metrics.kv_cache_usage_perc=${share}`);
 
 test("a recovered backend whose answers tell of a full KV cache stays half-open, and closes once it is not", async () => {
@@ -42,15 +56,12 @@ test("a recovered backend whose answers tell of a full KV cache stays half-open,
   await askUntil(OPEN, 5_000);
   rig.gpu.mode = kvCacheUse(0.9);
   await rig.waitForState(HALF_OPEN);
-  const untilMs = performance.now() + 1_500;
   rig.gpu.reset();
-  while (performance.now() < untilMs) {
-    const { status } = await ask();
-    assert.equal(status, 200);
-    assert.equal(await rig.state(), HALF_OPEN);
-    await sleep(50);
-  }
+  await isHeldFor(1_500);
   assert.ok(rig.gpu.arrivals.length > 2, "canaries go on");
+  await sleep(SILENCE_MS);
+  assert.equal(await rig.state(), HALF_OPEN, "silence is no better news");
+  await isHeldFor(500);
   rig.gpu.mode = kvCacheUse(0.5);
   const emptiedMs = performance.now();
   await askUntil(CLOSED, 8_000);

@@ -7,6 +7,7 @@ import {
   LOAD_SIZE,
   LoadRecord,
   loadAgeMs,
+  standingKvCacheUse,
   worstKvCacheUse,
 } from "../../../filter/breaker/load";
 
@@ -42,6 +43,19 @@ describe("the load that answers tell", () => {
     fileWaiting(record, 5, START);
     expect(freshWaiting(record, START + 4999)).toBe(5);
     expect(freshWaiting(record, START + 5000)).toBe(0);
+  });
+
+  it("stands for a minute where nothing fresher was told", () => {
+    fileKvCacheUse(record, 901, START);
+    fileKvCacheUse(record, 801, START + 1000);
+    expect(standingKvCacheUse(record, START + 4999)).toBe(901);
+    expect(standingKvCacheUse(record, START + 5500)).toBe(801);
+    expect(standingKvCacheUse(record, START + 6000)).toBe(801);
+    expect(standingKvCacheUse(record, START + 60_999)).toBe(801);
+    expect(standingKvCacheUse(record, START + 61_000)).toBe(0);
+    expect(standingKvCacheUse(record, START - 10_000)).toBe(0);
+    fileKvCacheUse(record, 101, START + 70_000);
+    expect(standingKvCacheUse(record, START + 76_000)).toBe(101);
   });
 
   it("covers five seconds whole at any moment", () => {
