@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { NO_COUNTERS } from "./blank.js";
 import type {
   Advice,
   Advisor,
@@ -12,7 +13,7 @@ import type {
 import { type BackendView, Member, type Taken } from "./member.js";
 import { type RecordedSecond, SecondRing } from "./second-ring.js";
 import { Summaries } from "./summaries.js";
-import { NOTHING, type Total, Totals } from "./totals.js";
+import { type Total, Totals } from "./totals.js";
 
 const SILENT_AFTER_MS = 3_000;
 /** A silent one is remembered for so long, so that what it sends again when it comes back counts once. */
@@ -170,7 +171,7 @@ export class Gateways {
   ): void {
     const { policy } = gateway;
     const isFirst = taken.counters === undefined;
-    const before = taken.counters ?? (isNewProcess ? NOTHING : undefined);
+    const before = taken.counters ?? (isNewProcess ? NO_COUNTERS : undefined);
     this.sums.add(policy, report.name, report.counters, before, now);
     taken.counters = report.counters;
     for (const transition of report.transitions) {

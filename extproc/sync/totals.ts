@@ -1,3 +1,4 @@
+import { NO_COUNTERS } from "./blank.js";
 import type { Counters } from "./contract.js";
 
 /** What nobody has told of for so long makes room for what is new: policies get new names. */
@@ -39,7 +40,7 @@ export class Totals {
     const total = known ?? {
       policy,
       backend,
-      counters: { ...NOTHING },
+      counters: { ...NO_COUNTERS },
       transitions: new Map(),
       heardAtMs: now,
     };
@@ -67,20 +68,3 @@ export interface Total {
   /** By cause; their names are a fixed list. */
   readonly transitions: Map<string, number>;
 }
-
-/** What a process has counted when it starts. */
-export const NOTHING: Counters = {
-  permitted: 0,
-  refused: 0,
-  limited: 0,
-  shed: 0,
-  diverted: 0,
-  success: 0,
-  failure: 0,
-  backpressure: 0,
-  neutral: 0,
-  late: 0,
-  canaries: 0,
-  probes: 0,
-  opened: 0,
-};

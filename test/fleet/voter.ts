@@ -3,6 +3,7 @@ import { Group } from "../../extproc/peers/group.js";
 import { parseKeys } from "../../extproc/peers/keys.js";
 import { openPeers, type Peers } from "../../extproc/peers/peers.js";
 import type { PeersSettings } from "../../extproc/peers/settings.js";
+import { blankReport, NO_COUNTERS, NO_WINDOW } from "../../extproc/sync/blank.js";
 import type { BackendReport, Window } from "../../extproc/sync/contract.js";
 import { freePort } from "../support/ports.js";
 import { FaultyExchange } from "./faulty-exchange.js";
@@ -14,13 +15,10 @@ const reportEveryMs = 250;
 const ownNumber = 255;
 
 const window: Window = {
+  ...NO_WINDOW,
   calls: 10,
   failures: 10,
   weightedFailures: 1000,
-  backpressure: 0,
-  outOfMemory: 0,
-  firstTokens: 0,
-  slowCalls: 0,
   consecutiveFailures: 10,
 };
 
@@ -66,39 +64,18 @@ async function settingsOf({ engine, keyFile, addresses, redisUrl }: Meeting): Pr
 
 function openReport(): BackendReport {
   return {
-    name: "gpu",
+    ...blankReport("gpu"),
     state: "OPEN",
-    stage: 0,
     generation: 1,
     openings: 1,
     cause: "CONSECUTIVE_FAILURES",
     stateAgeMs: 500,
     waitRemainingMs: 1_000,
     isEvidence: true,
-    track: 0,
-    mode: "enforce",
-    policyMode: "enforce",
     window,
-    seconds: [],
-    transitions: [],
-    livePermits: 0,
     stageCap: 2,
     probeLeaseMs: 4_000,
     probeTimeoutMs: 2_000,
-    counters: {
-      permitted: 0,
-      refused: 0,
-      limited: 0,
-      shed: 0,
-      diverted: 0,
-      success: 0,
-      failure: 0,
-      backpressure: 0,
-      neutral: 0,
-      late: 0,
-      canaries: 0,
-      probes: 0,
-      opened: 1,
-    },
+    counters: { ...NO_COUNTERS, opened: 1 },
   };
 }

@@ -8,6 +8,7 @@ import { Overrides } from "../../../extproc/control/overrides.js";
 import { createControlServer } from "../../../extproc/control/server.js";
 import { controlSettings } from "../../../extproc/control/settings.js";
 import { Group } from "../../../extproc/peers/group.js";
+import { blankReport, NO_WINDOW } from "../../../extproc/sync/blank.js";
 import type {
   BackendReport,
   Second,
@@ -17,57 +18,13 @@ import type {
 } from "../../../extproc/sync/contract.js";
 import { Gateways } from "../../../extproc/sync/gateways.js";
 
-const NO_COUNTS = {
-  permitted: 0,
-  refused: 0,
-  limited: 0,
-  shed: 0,
-  diverted: 0,
-  success: 0,
-  failure: 0,
-  backpressure: 0,
-  neutral: 0,
-  late: 0,
-  canaries: 0,
-  probes: 0,
-  opened: 0,
-};
-
-export const NO_CALLS: Omit<Second, "ageMs"> = {
-  calls: 0,
-  failures: 0,
-  weightedFailures: 0,
-  backpressure: 0,
-  outOfMemory: 0,
-  firstTokens: 0,
-  slowCalls: 0,
-};
+const { consecutiveFailures: _, ...noCalls } = NO_WINDOW;
+export const NO_CALLS: Omit<Second, "ageMs"> = noCalls;
 
 /** A CLOSED backend that has seen nothing. */
 export function report(name: string, changes: Partial<BackendReport> = {}): BackendReport {
-  return {
-    name,
-    state: "CLOSED",
-    stage: 0,
-    generation: 1,
-    openings: 0,
-    cause: "NONE",
-    stateAgeMs: 1000,
-    waitRemainingMs: 0,
-    isEvidence: false,
-    track: 0,
-    mode: "enforce",
-    policyMode: "enforce",
-    window: { ...NO_CALLS, consecutiveFailures: 0 },
-    seconds: [],
-    transitions: [],
-    livePermits: 0,
-    stageCap: 2,
-    probeLeaseMs: 10_000,
-    probeTimeoutMs: 8_000,
-    counters: NO_COUNTS,
-    ...changes,
-  };
+  const figures = { stateAgeMs: 1000, stageCap: 2, probeLeaseMs: 10_000, probeTimeoutMs: 8_000 };
+  return { ...blankReport(name), generation: 1, ...figures, ...changes };
 }
 
 /** CLOSED → OPEN, just now, unless `changes` says otherwise. */

@@ -2,15 +2,8 @@
 import { join } from "node:path";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 import { findRepoRoot } from "../../../extproc/root.js";
-import type {
-  BackendReport,
-  Counters,
-  Load,
-  Mode,
-  Override,
-  SyncRequest,
-  Window,
-} from "../../../extproc/sync/contract.js";
+import { blankReport } from "../../../extproc/sync/blank.js";
+import type { BackendReport, Load, Mode, Override, SyncRequest } from "../../../extproc/sync/contract.js";
 import { causeNumber } from "../../../extproc/wire/sync-names.js";
 
 type Plain = Record<string, unknown>;
@@ -61,58 +54,10 @@ function loadToWire({ kvCacheUse, waiting, ageMs }: Load): Plain {
   };
 }
 
-export const NO_WINDOW: Window = {
-  calls: 0,
-  failures: 0,
-  weightedFailures: 0,
-  backpressure: 0,
-  outOfMemory: 0,
-  firstTokens: 0,
-  slowCalls: 0,
-  consecutiveFailures: 0,
-};
-
-export const NO_COUNTERS: Counters = {
-  permitted: 0,
-  refused: 0,
-  limited: 0,
-  shed: 0,
-  diverted: 0,
-  success: 0,
-  failure: 0,
-  backpressure: 0,
-  neutral: 0,
-  late: 0,
-  canaries: 0,
-  probes: 0,
-  opened: 0,
-};
-
 /** A backend that is well, but for what is given. */
 export function report(name: string, given: Partial<BackendReport> = {}): BackendReport {
-  return {
-    name,
-    state: "CLOSED",
-    stage: 0,
-    generation: 1,
-    openings: 0,
-    cause: "NONE",
-    stateAgeMs: 0,
-    waitRemainingMs: 0,
-    isEvidence: false,
-    track: 0,
-    mode: "enforce",
-    policyMode: "enforce",
-    window: NO_WINDOW,
-    seconds: [],
-    transitions: [],
-    livePermits: 0,
-    stageCap: 0,
-    probeLeaseMs: 10_000,
-    probeTimeoutMs: 5_000,
-    counters: NO_COUNTERS,
-    ...given,
-  };
+  const lease = { probeLeaseMs: 10_000, probeTimeoutMs: 5_000 };
+  return { ...blankReport(name), generation: 1, ...lease, ...given };
 }
 
 /** What a gateway sends, but for what is given. */

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { NO_COUNTERS, NO_WINDOW } from "../../../extproc/sync/blank.js";
 import type { SyncRequest } from "../../../extproc/sync/contract.js";
 import { SyncFleet } from "../support/sync-fleet.js";
-import { NO_COUNTERS, NO_WINDOW, report, request } from "../support/sync-messages.js";
+import { report, request } from "../support/sync-messages.js";
 
 test("tells a 65th gateway nothing, says so once, and hears it when another has gone", () => {
   const fleet = new SyncFleet();

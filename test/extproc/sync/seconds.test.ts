@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NO_WINDOW } from "../../../extproc/sync/blank.js";
 import type { Second } from "../../../extproc/sync/contract.js";
 import { EPOCH, SyncFleet } from "../support/sync-fleet.js";
-import { NO_WINDOW, report } from "../support/sync-messages.js";
+import { report } from "../support/sync-messages.js";
 
 function second(ageMs: number, calls: number): Second {
   const { consecutiveFailures, ...figures } = NO_WINDOW;

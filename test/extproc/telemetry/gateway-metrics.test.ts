@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NO_COUNTERS } from "../../../extproc/sync/blank.js";
 import { defineGatewayMetrics } from "../../../extproc/telemetry/gateway-metrics.js";
 import { MetricsPage } from "../../../extproc/telemetry/metrics-page.js";
 import { SyncFleet } from "../support/sync-fleet.js";
-import { NO_COUNTERS, report } from "../support/sync-messages.js";
+import { report } from "../support/sync-messages.js";
 
 const IN_CHAT = 'backend="gpu",policy="chat"';
 
