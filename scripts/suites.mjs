@@ -17,7 +17,7 @@ const alone = /(shipped-\w+|story)\.test\.ts$/;
 const nodeSuites = [
   { name: "architecture", source: "test/architecture.test.ts", atOnce: 0 },
   { name: "support", source: "test/support", atOnce: 0 },
-  { name: "extproc", source: "test/extproc", atOnce: 0 },
+  { name: "extproc", source: "test/extproc", atOnce: 2 },
   { name: "wasm", source: "test/wasm", atOnce: 0 },
   { name: "matrix", source: "test/versions", atOnce: 0 },
   // Nearly all their time is spent waiting for timers.
