@@ -164,6 +164,8 @@ test("in a group only the lease's holder probes", async () => {
   assert.equal(rig.gpu.arrivals.length, 0, "somebody else's probe was sent from here");
   service.directives = [{ name: "gpu", group: { live: 7, evidence: 4, mayProbeMs: 3_000, rampShare: 2 } }];
   await rig.waitForState(HALF_OPEN);
+  // The state changes when the probe is sent, not when it comes.
+  await waitFor(() => rig.gpu.arrivals.length > 0, 2_000, "the probe");
   assert.equal(rig.gpu.arrivals.length, 1);
 });
 
