@@ -27,11 +27,6 @@ export async function listenHttp(server: Server, address: string, field = "liste
   });
 }
 
-/** Whether only this machine reaches the address. */
-export function isLoopback(address: string): boolean {
-  return /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostOf(address));
-}
-
 function hostOf(address: string): string {
   return address.slice(0, address.lastIndexOf(":"));
 }
