@@ -1,10 +1,10 @@
 import { userInfo } from "node:os";
 import { parseArgs } from "node:util";
-import { CliError } from "./errors.js";
+import { CliError } from "../cli-error.js";
 
 export const DEFAULT_URL = "http://127.0.0.1:9004";
 
-export const USAGE = `llm-breaker: state of the backends, and an operator's word on them
+export const USAGE = `llm-breaker: state of the backends, and an operator's word on them; YAML to run it, and a look at yours
 
   llm-breaker status [backend]           how backends stand, worst first
   llm-breaker open <backend>             callers go to the next tier
@@ -16,6 +16,10 @@ export const USAGE = `llm-breaker: state of the backends, and an operator's word
   llm-breaker history                    transitions that were
   llm-breaker peers                      the group of services
   llm-breaker dry-run <policy.json>      what a policy (the gate's JSON alone) would have done with the last hour
+
+  llm-breaker render <policy.yaml>       the YAML for Envoy, Istio or Envoy Gateway; render --help tells more
+  llm-breaker check <file...>            what is wrong in an Envoy's or a mesh's YAML; check --help tells more
+  llm-breaker demo                       an outage in about 70 seconds; demo --help tells more
 
   --why TEXT       open, close, disable, reset: for the log and the history (required)
   --for 15m        open, close, disable: 1h if not given, 7d at most; then the policy holds again

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { createSecureContext } from "node:tls";
+import { CliError } from "../cli-error.js";
 import { type Command, DEFAULT_URL } from "./arguments.js";
 import { explain } from "./connection-problem.js";
-import { CliError } from "./errors.js";
 
 const TIME_LIMIT_MS = 15_000;
 const MAX_ANSWER_BYTES = 16_777_216;

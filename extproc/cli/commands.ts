@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
+import { CliError } from "../cli-error.js";
 import type { DryRunResult } from "../control/dry-run-schemas.js";
 import type { BackendView, HistoryView, OverrideView, PeersView } from "../control/schemas.js";
 import { type Command, userName } from "./arguments.js";
 import type { ControlClient } from "./client.js";
 import type { Colours } from "./colours.js";
-import { CliError } from "./errors.js";
 import { plain, plainJson } from "./plain.js";
 import { showBackend, showBackends, showDryRun, showEntry, showOverride, showPeers } from "./show.js";
 

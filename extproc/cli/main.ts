@@ -1,13 +1,19 @@
 #!/usr/bin/env node
+import { CliError } from "../cli-error.js";
 import { parseCommand, USAGE } from "./arguments.js";
 import { ControlClient } from "./client.js";
 import { coloursFor } from "./colours.js";
 import { runOnce } from "./commands.js";
-import { CliError } from "./errors.js";
+import { localCommand } from "./local.js";
 import { plainText } from "./plain.js";
 import { watch } from "./watch.js";
 
 async function main(words: readonly string[]): Promise<void> {
+  const local = localCommand(words[0]);
+  if (local !== undefined) {
+    process.exitCode = await local(words.slice(1));
+    return;
+  }
   const command = parseCommand(words);
   if (command === undefined) {
     process.stdout.write(USAGE);

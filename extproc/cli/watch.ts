@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
+import { CliError } from "../cli-error.js";
 import type { EntryView } from "../control/schemas.js";
 import type { Command } from "./arguments.js";
 import type { ControlClient } from "./client.js";
 import type { Colours } from "./colours.js";
-import { CliError } from "./errors.js";
 import { plain, plainJson } from "./plain.js";
 import { showEntry } from "./show.js";
 

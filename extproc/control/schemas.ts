@@ -130,6 +130,17 @@ const groupSchema = z
   })
   .openapi("Group");
 
+const latencySchema = z
+  .object({
+    samples: whole,
+    p50Ms: whole,
+    p99Ms: whole,
+    judgedPercentile: whole.openapi({ description: "95 or 99: what drift is judged by." }),
+    judgedMs: whole,
+    baselineMs: whole.optional().openapi({ description: "Absent: not learnt yet." }),
+  })
+  .openapi("Latency");
+
 export const backendSchema = z
   .object({
     name: z.string(),
@@ -144,6 +155,9 @@ export const backendSchema = z
     load: loadSchema
       .optional()
       .openapi({ description: "What answers' headers told any gateway in the last 5 s, the worst of it." }),
+    latency: latencySchema
+      .optional()
+      .openapi({ description: "Times to the first token on the gateway that saw most of them lately." }),
     group: groupSchema.optional(),
     gateways: z.array(backendGatewaySchema),
   })
@@ -209,6 +223,42 @@ export const gatewaysSchema = z
   })
   .openapi("Gateways");
 
+export const chainsSchema = z
+  .object({
+    chains: z.array(
+      z.object({
+        policy: z.string(),
+        name: z.string(),
+        tiers: z.array(z.string()).openapi({ description: "Backends, the first choice first." }),
+      }),
+    ),
+  })
+  .openapi("Chains");
+
+const trendPointSchema = z.object({
+  permitted: whole,
+  refused: whole.openapi({ description: "Refused, limited or shed." }),
+  diverted: whole,
+  success: whole,
+  failure: whole,
+  state: stateSchema.optional().openapi({ description: "The worst at its end; absent: nobody reported." }),
+});
+
+export const trendsSchema = z
+  .object({
+    periodMs: whole.openapi({ description: "How long a point is." }),
+    endMs: whole.openapi({ description: "End of the last point; milliseconds since 1970." }),
+    backends: z.array(
+      z.object({
+        name: z.string(),
+        points: z
+          .array(trendPointSchema)
+          .openapi({ description: "The last 15 minutes, oldest first, none left out." }),
+      }),
+    ),
+  })
+  .openapi("Trends");
+
 export const peersSchema = z
   .object({
     engine: z.enum(["gossip", "redis", "none"]),
@@ -236,4 +286,6 @@ export type OverrideView = z.output<typeof overrideSchema>;
 export type EntryView = z.output<typeof entrySchema>;
 export type OperatorView = z.output<typeof operatorSchema>;
 export type HistoryView = z.output<typeof historySchema>;
+export type ChainsView = z.output<typeof chainsSchema>;
+export type TrendsView = z.output<typeof trendsSchema>;
 export type PeersView = z.output<typeof peersSchema>;

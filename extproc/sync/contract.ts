@@ -11,6 +11,12 @@ export interface SyncRequest {
   readonly sequence: number;
   readonly asksRestore: boolean;
   readonly backends: readonly BackendReport[];
+  readonly chains: readonly Chain[];
+}
+
+export interface Chain {
+  readonly name: string;
+  readonly tiers: readonly string[];
 }
 
 export interface BackendReport {
@@ -37,6 +43,17 @@ export interface BackendReport {
   readonly probeTimeoutMs: number;
   readonly counters: Counters;
   readonly load?: Load;
+  readonly latency?: Latency;
+}
+
+export interface Latency {
+  readonly samples: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly judgedPercentile: number;
+  readonly judgedMs: number;
+  /** 0: not learnt yet. */
+  readonly baselineMs: number;
 }
 
 export interface Window {

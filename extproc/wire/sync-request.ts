@@ -136,7 +136,16 @@ const REQUEST: Fields<SyncRequest> = {
  */
 export function readSyncRequest(bytes: Buffer): SyncRequest {
   const request = readInto<SyncRequest>(
-    { process: "", node: "", policy: "", policyHash: "", sequence: 0, asksRestore: false, backends: [] },
+    {
+      process: "",
+      node: "",
+      policy: "",
+      policyHash: "",
+      sequence: 0,
+      asksRestore: false,
+      backends: [],
+      chains: [],
+    },
     new Reader(bytes),
     REQUEST,
   );

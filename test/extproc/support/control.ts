@@ -91,7 +91,7 @@ export class ControlRig {
     this.sequences.set(process, sequence);
     const policyHash = "00000000000000ff";
     const head = { process, node: "envoy-1", policy: "demo", policyHash, sequence, asksRestore: false };
-    return this.gateways.exchange({ ...head, ...changes, backends });
+    return this.gateways.exchange({ ...head, chains: [], ...changes, backends });
   }
 
   /** Serves the API; its port. */

@@ -69,6 +69,7 @@ export function request(backends: readonly BackendReport[], given: Partial<SyncR
     policyHash: "0123456789abcdef",
     sequence: 1,
     asksRestore: false,
+    chains: [],
     backends,
     ...given,
   };
