@@ -3,6 +3,7 @@ import type { ControlParts } from "./control/fleet.js";
 import { History } from "./control/history.js";
 import { keepJournal } from "./control/journal.js";
 import { Overrides } from "./control/overrides.js";
+import { Trends } from "./control/trends.js";
 import type { ServiceParts } from "./parts.js";
 import { Group } from "./peers/group.js";
 import { memberName, PeersSide } from "./peers/peers-side.js";
@@ -25,6 +26,7 @@ export class ControlSide {
   readonly peers: PeersSide;
   readonly history = new History();
   readonly overrides: Overrides;
+  readonly trends: Trends;
   /** Who has a say whatever is configured, before those of the configuration. */
   private readonly lasting: readonly Advisor[];
   private configured: () => readonly Advisor[] = () => [];
@@ -53,6 +55,8 @@ export class ControlSide {
       log.info(describe(happened), "transition");
       this.history.addTransition(happened);
     });
+    this.trends = new Trends({ now, wallNow: Date.now, gateways: () => this.gateways.list() });
+    this.gateways.onCounted((...counted) => this.trends.take(...counted));
     defineGatewayMetrics(this.metrics, this.gateways);
     definePeersMetrics(
       this.metrics,
@@ -69,6 +73,7 @@ export class ControlSide {
       fleet: this.gateways,
       history: this.history,
       overrides: this.overrides,
+      trends: this.trends,
       group: this.group,
       engine: () => this.peers.peers?.engine ?? "none",
     };
@@ -96,6 +101,7 @@ export class ControlSide {
   private sweep(): void {
     this.gateways.sweep();
     this.overrides.expire();
+    this.trends.close();
   }
 }
 

@@ -113,6 +113,7 @@ function addReading(app: OpenAPIHono<Environment>, parts: AppParts): void {
     return ask.body(stream, 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   });
   app.openapi(routes.listGateways, (ask) => ask.json(viewGateways(fleet), 200));
+  app.openapi(routes.listTrends, (ask) => ask.json(parts.trends.view(ask.req.valid("query").after), 200));
   app.openapi(routes.listPeers, (ask) => ask.json(viewPeers(parts), 200));
   app.openapi(routes.dryRun, async (ask) => ask.json(await parts.dryRun.run(ask.req.valid("json")), 200));
 }

@@ -1,6 +1,7 @@
 import type { Group } from "../peers/group.js";
 import type { Gateways } from "../sync/gateways.js";
 import type { History } from "./history.js";
+import type { Trends } from "./trends.js";
 
 /*
  * What the control side asks of the rest of the service.
@@ -13,6 +14,7 @@ export type Fleet = Pick<Gateways, "list" | "secondsOf">;
 export interface ControlParts {
   readonly fleet: Fleet;
   readonly history: History;
+  readonly trends: Pick<Trends, "view">;
   readonly group: Pick<Group, "reset" | "view">;
   /** What the group's members reach each other by. */
   engine(): "gossip" | "redis" | "none";

@@ -11,6 +11,7 @@ import {
   peersSchema,
   resetSchema,
   setSchema,
+  trendsSchema,
   withdrawSchema,
 } from "./schemas.js";
 
@@ -140,6 +141,20 @@ export const listGateways = createRoute({
   path: "/v1/gateways",
   summary: "Envoy processes that sync with this service",
   responses: { 200: json(gatewaysSchema, "Heard from within 3 s."), ...refusals },
+});
+
+export const listTrends = createRoute({
+  method: "get",
+  path: "/v1/trends",
+  summary: "What came to each backend within the last 15 minutes, and how it stood",
+  request: {
+    query: z.object({
+      after: entryId
+        .optional()
+        .openapi({ description: "`endMs` of an earlier answer: only points that ended later are given." }),
+    }),
+  },
+  responses: { 200: json(trendsSchema, "Over all gateways of this service."), ...refusals },
 });
 
 export const listPeers = createRoute({

@@ -253,7 +253,9 @@ export const trendsSchema = z
         name: z.string(),
         points: z
           .array(trendPointSchema)
-          .openapi({ description: "The last 15 minutes, oldest first, none left out." }),
+          .openapi({
+            description: "The last 15 minutes, or what came after `after`; oldest first, none left out.",
+          }),
       }),
     ),
   })

@@ -4,6 +4,7 @@ import type {
   Advice,
   Advisor,
   BackendReport,
+  Counters,
   Directive,
   Gateway,
   SyncRequest,
@@ -59,6 +60,9 @@ export interface GatewayTransition {
 
 export type TransitionListener = (happened: GatewayTransition) => void;
 
+/** `before` is what the process told last, or what it had counted when it started. */
+export type CountListener = (backend: string, counters: Counters, before: Counters) => void;
+
 /** All gateways that sync with this service: what they told last, and what advisors have to tell them. */
 export class Gateways {
   private readonly advisors: () => readonly Advisor[];
@@ -66,6 +70,7 @@ export class Gateways {
   private readonly now: () => number;
   private readonly wallNow: () => number;
   private readonly listeners = new Set<TransitionListener>();
+  private readonly countListeners = new Set<CountListener>();
   /** By process and policy; longest unheard first. */
   private readonly members = new Map<string, Member>();
   private readonly summaries = new Summaries(MOST_GATEWAYS * MOST_BACKENDS);
@@ -101,6 +106,12 @@ export class Gateways {
   onTransition(listener: TransitionListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  /** Called with each report whose counters tell what is new; the answer ends it. */
+  onCounted(listener: CountListener): () => void {
+    this.countListeners.add(listener);
+    return () => this.countListeners.delete(listener);
   }
 
   /** What was counted since this service started, by policy and backend. */
@@ -174,6 +185,8 @@ export class Gateways {
     const before = taken.counters ?? (isNewProcess ? NO_COUNTERS : undefined);
     this.sums.add(policy, report.name, report.counters, before, now);
     taken.counters = report.counters;
+    if (before !== undefined)
+      for (const listener of this.countListeners) listener(report.name, report.counters, before);
     for (const transition of report.transitions) {
       if (transition.generation <= taken.generation) continue;
       taken.generation = transition.generation;

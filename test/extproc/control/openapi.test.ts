@@ -20,6 +20,7 @@ test("describes every operation, each with what it is for", () => {
     "get /v1/gateways",
     "get /v1/peers",
     "get /v1/transitions",
+    "get /v1/trends",
     "post /v1/backends/{name}/close",
     "post /v1/backends/{name}/disable",
     "post /v1/backends/{name}/open",

@@ -7,6 +7,7 @@ import { keepJournal } from "../../../extproc/control/journal.js";
 import { Overrides } from "../../../extproc/control/overrides.js";
 import { createControlServer } from "../../../extproc/control/server.js";
 import { controlSettings } from "../../../extproc/control/settings.js";
+import { Trends } from "../../../extproc/control/trends.js";
 import { Group } from "../../../extproc/peers/group.js";
 import { blankReport, NO_WINDOW } from "../../../extproc/sync/blank.js";
 import type {
@@ -53,6 +54,7 @@ export class ControlRig {
   readonly history = new History(() => this.wallMs);
   readonly overrides = new Overrides({ now: () => this.nowMs, wallNow: () => this.wallMs });
   readonly gateways: Gateways;
+  readonly trends: Trends;
   readonly log = pino({ level: "info" }, { write: (line) => this.logged.push(JSON.parse(line)) });
   private readonly group = new Group({ name: "a", now: () => this.nowMs, isGrouped: false });
   private readonly sequences = new Map<string, number>();
@@ -66,6 +68,12 @@ export class ControlRig {
       wallNow: () => this.wallMs,
     });
     this.gateways.onTransition((happened) => this.history.addTransition(happened));
+    this.trends = new Trends({
+      now: () => this.nowMs,
+      wallNow: () => this.wallMs,
+      gateways: () => this.gateways.list(),
+    });
+    this.gateways.onCounted((...counted) => this.trends.take(...counted));
     keepJournal(this.overrides, this.history, this.log);
   }
 
@@ -74,6 +82,7 @@ export class ControlRig {
       fleet: this.gateways,
       history: this.history,
       overrides: this.overrides,
+      trends: this.trends,
       group: this.group,
       engine: () => "none",
     };
