@@ -1,4 +1,5 @@
 // A backend's trend in shared data: first-token times against their own baseline, and money per minute. Written by ticks only.
+import { LatencyView } from "./breaker/latency";
 import { Cause } from "./breaker/state";
 import {
   fileFirstTokens,
@@ -10,6 +11,7 @@ import {
   judgeLatency,
   TREND_SIZE,
   TrendRecord,
+  viewLatency,
 } from "./breaker/trend";
 import { allocate } from "./host/arena";
 import { resultPtr, resultSize } from "./host/result";
@@ -56,4 +58,16 @@ export function updateTrend(backend: Backend, now: u64, isWatched: bool): i32 {
     return cause;
   }
   return Cause.NONE;
+}
+
+/** What {@link readLatency} has found last. */
+export const latency: LatencyView = new LatencyView();
+
+/** Looks up a backend's first tokens; false when there are none of late. */
+export function readLatency(backend: Backend, now: u64): bool {
+  if (!readShared(backend.trendKey) || resultSize() !== SIZE) return false;
+  const trendPtr = resultPtr() + HEAD_SIZE;
+  if (!isTrendValid(trendPtr, TREND_SIZE)) return false;
+  viewLatency(changetype<TrendRecord>(trendPtr), latency, now);
+  return latency.samples > 0;
 }

@@ -16,6 +16,7 @@ import { MAX_WHO_LENGTH, type Overrides, TooManyOverridesError } from "./overrid
 import * as routes from "./routes.js";
 import { durationMs } from "./schemas.js";
 import type { Tokens } from "./tokens.js";
+import { viewChains } from "./view-chains.js";
 import { backendNames, viewBackends, viewEntry, viewGateways, viewOverride, viewPeers } from "./views.js";
 import { clean, NOBODY_SYNCS } from "./words.js";
 
@@ -114,6 +115,7 @@ function addReading(app: OpenAPIHono<Environment>, parts: AppParts): void {
   });
   app.openapi(routes.listGateways, (ask) => ask.json(viewGateways(fleet), 200));
   app.openapi(routes.listTrends, (ask) => ask.json(parts.trends.view(ask.req.valid("query").after), 200));
+  app.openapi(routes.listChains, (ask) => ask.json(viewChains(fleet), 200));
   app.openapi(routes.listPeers, (ask) => ask.json(viewPeers(parts), 200));
   app.openapi(routes.dryRun, async (ask) => ask.json(await parts.dryRun.run(ask.req.valid("json")), 200));
 }

@@ -3,6 +3,7 @@ import { dryRunResultSchema, dryRunSchema } from "./dry-run-schemas.js";
 import {
   backendSchema,
   backendsSchema,
+  chainsSchema,
   entrySchema,
   errorSchema,
   gatewaysSchema,
@@ -155,6 +156,13 @@ export const listTrends = createRoute({
     }),
   },
   responses: { 200: json(trendsSchema, "Over all gateways of this service."), ...refusals },
+});
+
+export const listChains = createRoute({
+  method: "get",
+  path: "/v1/chains",
+  summary: "Which backends serve which chain",
+  responses: { 200: json(chainsSchema, "Of all policies that live gateways have."), ...refusals },
 });
 
 export const listPeers = createRoute({

@@ -251,11 +251,9 @@ export const trendsSchema = z
     backends: z.array(
       z.object({
         name: z.string(),
-        points: z
-          .array(trendPointSchema)
-          .openapi({
-            description: "The last 15 minutes, or what came after `after`; oldest first, none left out.",
-          }),
+        points: z.array(trendPointSchema).openapi({
+          description: "The last 15 minutes, or what came after `after`; oldest first, none left out.",
+        }),
       }),
     ),
   })

@@ -1,5 +1,6 @@
 import type { GroupBackendView } from "../peers/group.js";
-import type { Advice, BackendReport, Gateway, Signals, Window } from "../sync/contract.js";
+import type { Advice, BackendReport, Gateway, Latency, Signals, Window } from "../sync/contract.js";
+import { mostSeen } from "../sync/most-seen.js";
 import type { ControlParts, Fleet } from "./fleet.js";
 import type { HistoryEntry } from "./history.js";
 import type { Overrides, Word } from "./overrides.js";
@@ -92,6 +93,7 @@ function viewBackend(
   const word = overrides.find(name);
   const signals = placed.find(({ advice }) => advice.signals !== undefined)?.advice.signals;
   const load = worstLoad(reports);
+  const latency = mostSeen(reports);
   return {
     name,
     state: worst.state,
@@ -103,6 +105,7 @@ function viewBackend(
     ...(word && { override: viewOverride(word, overrides) }),
     ...(signals && { signals: viewSignals(signals) }),
     ...(load && { load }),
+    ...(latency && { latency: viewLatency(latency) }),
     ...(group && { group: viewGroup(group) }),
     gateways: placed.map(viewPlaced),
   };
@@ -159,6 +162,10 @@ function worstLoad(reports: readonly BackendReport[]): BackendView["load"] {
     return known.length === 0 ? {} : { [key]: Math.max(...known) };
   };
   return told.length === 0 ? undefined : { ...worst("kvCacheUse"), ...worst("waiting") };
+}
+
+function viewLatency({ baselineMs, ...latency }: Latency): BackendView["latency"] {
+  return { ...latency, ...(baselineMs > 0 && { baselineMs }) };
 }
 
 function viewGroup({ live, evidence, prober }: GroupBackendView): BackendView["group"] {

@@ -4,6 +4,7 @@ import type {
   Advice,
   Advisor,
   BackendReport,
+  Chain,
   Counters,
   Directive,
   Gateway,
@@ -46,6 +47,8 @@ export interface LiveGateway extends Gateway {
   readonly policyHash: string;
   /** Since its last report. */
   readonly silentMs: number;
+  /** Its policy's. */
+  readonly chains: readonly Chain[];
   readonly backends: ReadonlyMap<string, BackendView>;
 }
 
@@ -89,10 +92,11 @@ export class Gateways {
   /** Live gateways. */
   list(): LiveGateway[] {
     const now = this.now();
-    return this.live().map(({ gateway, policyHash, heardAtMs, backends }) => ({
+    return this.live().map(({ gateway, policyHash, heardAtMs, chains, backends }) => ({
       ...gateway,
       policyHash,
       silentMs: now - heardAtMs,
+      chains,
       backends,
     }));
   }

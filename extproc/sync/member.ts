@@ -1,4 +1,4 @@
-import type { Advice, BackendReport, Counters, Gateway, SyncRequest } from "./contract.js";
+import type { Advice, BackendReport, Chain, Counters, Gateway, SyncRequest } from "./contract.js";
 
 /** A backend that a live gateway does not report any more has left its policy. Large policies are reported in turns. */
 const BACKEND_GONE_AFTER_MS = 10_000;
@@ -24,6 +24,7 @@ export class Member {
   heardAtMs = 0;
   policyHash = "";
   isLive = false;
+  chains: readonly Chain[] = [];
   private sequence = 0;
   private readonly taken = new Map<string, Taken>();
   private views = new Map<string, BackendView>();
@@ -39,13 +40,14 @@ export class Member {
   }
 
   /** False for a request that is older than one that was heard. After a silence any is the newest. */
-  hear({ sequence, policyHash, backends }: SyncRequest, now: number): boolean {
+  hear({ sequence, policyHash, backends, chains }: SyncRequest, now: number): boolean {
     if (this.isLive && sequence <= this.sequence) return false;
     this.sequence = sequence;
     this.heardAtMs = now;
     this.isLive = true;
     if (policyHash !== this.policyHash) this.views.clear();
     this.policyHash = policyHash;
+    this.chains = chains;
     for (const report of backends) this.put(report, now);
     for (const [name, { reportedAtMs }] of this.views)
       if (now - reportedAtMs >= BACKEND_GONE_AFTER_MS) this.views.delete(name);
@@ -74,6 +76,7 @@ export class Member {
   /** It is silent. */
   leave(): void {
     this.isLive = false;
+    this.chains = [];
     this.views.clear();
   }
 

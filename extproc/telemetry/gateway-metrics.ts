@@ -1,4 +1,5 @@
-import type { Advice, BackendReport, Counters } from "../sync/contract.js";
+import type { Advice, BackendReport, Counters, Latency } from "../sync/contract.js";
+import { mostSeen } from "../sync/most-seen.js";
 import type { Total } from "../sync/totals.js";
 import type { MetricsPage, Put } from "./metrics-page.js";
 
@@ -52,6 +53,7 @@ export function defineGatewayMetrics(page: MetricsPage, figures: GatewayFigures)
   defineCounters(page, figures);
   defineStates(page, figures);
   defineSignals(page, figures);
+  defineLatency(page, figures);
   defineGroup(page, figures);
 }
 
@@ -178,6 +180,43 @@ function worst(put: Put): (labels: Readonly<Record<string, string>>, value: numb
     most.set(key, value);
     put(labels, value);
   };
+}
+
+function defineLatency(page: MetricsPage, figures: GatewayFigures): void {
+  page.summary({
+    name: "llm_breaker_first_token_seconds",
+    help: "Time to the first token of a short prompt, on the gateway that saw most of them in the last ten minutes.",
+    collect: (put) =>
+      forEachLatency(figures.list(), (labels, { p50Ms, p99Ms }) => {
+        put({ ...labels, quantile: "0.5" }, p50Ms / 1000);
+        put({ ...labels, quantile: "0.99" }, p99Ms / 1000);
+      }),
+  });
+  page.gauge({
+    name: "llm_breaker_first_token_baseline_seconds",
+    help: "What latencyDrift holds the 95th percentile against, or the 99th once there are enough first tokens.",
+    labels: BACKEND,
+    collect: (put) =>
+      forEachLatency(figures.list(), (labels, { baselineMs }) => {
+        if (baselineMs > 0) put(labels, baselineMs / 1000);
+      }),
+  });
+}
+
+function forEachLatency(
+  gateways: readonly GatewayFigure[],
+  each: (labels: Readonly<Record<string, string>>, latency: Latency) => void,
+): void {
+  const seen = new Map<string, BackendReport[]>();
+  forEachBackend(gateways, ({ report }, policy) => {
+    const key = JSON.stringify([report.name, policy]);
+    seen.set(key, [...(seen.get(key) ?? []), report]);
+  });
+  for (const [key, reports] of seen) {
+    const [backend, policy] = JSON.parse(key) as [string, string];
+    const latency = mostSeen(reports);
+    if (latency !== undefined) each({ backend, policy }, latency);
+  }
 }
 
 function defineGroup(page: MetricsPage, figures: GatewayFigures): void {

@@ -76,6 +76,19 @@ export function listUpTo<Item>(
   };
 }
 
+/** A repeated string of so many bytes at most, so often at most. The list that it is added to must be the message's own. */
+export function textsUpTo(
+  most: number,
+  longest: number,
+): (reader: Reader, before: readonly string[]) => readonly string[] {
+  const read = textUpTo(longest);
+  return (reader, before) => {
+    if (before.length >= most) throw new WireError(`field ${reader.field} is there more than ${most} times`);
+    (before as string[]).push(read(reader));
+    return before;
+  };
+}
+
 export function message<Inner>(read: (reader: Reader) => Inner): (reader: Reader) => Inner {
   return (reader) => read(reader.message());
 }

@@ -1,7 +1,9 @@
 import { blankReport, NO_COUNTERS, NO_WINDOW } from "../sync/blank.js";
 import type {
   BackendReport,
+  Chain,
   Counters,
+  Latency,
   Load,
   Override,
   Second,
@@ -9,7 +11,7 @@ import type {
   Transition,
   Window,
 } from "../sync/contract.js";
-import { type Fields, flag, int, listUpTo, long, message, readInto, textUpTo } from "./fields.js";
+import { type Fields, flag, int, listUpTo, long, message, readInto, textsUpTo, textUpTo } from "./fields.js";
 import { Reader, WireError } from "./reader.js";
 import { causeOf, modeOf, stateOf } from "./sync-names.js";
 
@@ -17,8 +19,11 @@ import { causeOf, modeOf, stateOf } from "./sync-names.js";
 export const MAX_BACKENDS = 512;
 const MAX_SECONDS = 120;
 const MAX_TRANSITIONS = 8;
+const MAX_CHAINS = 64;
+const MAX_TIERS = 16;
+const MAX_NAME_BYTES = 256;
 
-const name = textUpTo(256);
+const name = textUpTo(MAX_NAME_BYTES);
 /** An operator's who and why. */
 const words = textUpTo(1024);
 const state = (reader: Reader) => stateOf(reader.number());
@@ -95,6 +100,17 @@ interface WireLoad {
 
 const LOAD: Fields<WireLoad> = { 1: ["kvCacheUse", int], 2: ["waiting", int], 3: ["ageMs", long] };
 
+const LATENCY: Fields<Latency> = {
+  1: ["samples", int],
+  2: ["p50Ms", int],
+  3: ["p99Ms", int],
+  4: ["judgedPercentile", int],
+  5: ["judgedMs", int],
+  6: ["baselineMs", int],
+};
+
+const CHAIN: Fields<Chain> = { 1: ["name", name], 2: ["tiers", textsUpTo(MAX_TIERS, MAX_NAME_BYTES)] };
+
 const REPORT: Fields<BackendReport> = {
   1: ["name", name],
   2: ["state", state],
@@ -118,6 +134,7 @@ const REPORT: Fields<BackendReport> = {
   20: ["probeTimeoutMs", int],
   21: ["counters", message(readCounters)],
   22: ["load", message(readLoad)],
+  23: ["latency", message(readLatency)],
 };
 
 const REQUEST: Fields<SyncRequest> = {
@@ -128,6 +145,7 @@ const REQUEST: Fields<SyncRequest> = {
   5: ["sequence", long],
   6: ["asksRestore", flag],
   7: ["backends", listUpTo(MAX_BACKENDS, readReport)],
+  8: ["chains", listUpTo(MAX_CHAINS, readChain)],
 };
 
 /**
@@ -157,6 +175,12 @@ function readReport(reader: Reader): BackendReport {
   const report = readInto<BackendReport>(blankReport(""), reader, REPORT);
   if (report.name === "") throw new WireError("a backend has no name");
   return report;
+}
+
+function readChain(reader: Reader): Chain {
+  const chain = readInto<Chain>({ name: "", tiers: [] }, reader, CHAIN);
+  if (chain.name === "") throw new WireError("a chain has no name");
+  return chain;
 }
 
 function readOverride(reader: Reader): Override {
@@ -211,4 +235,12 @@ function readLoad(reader: Reader): Load {
     ...(waiting > 0 && { waiting: waiting - 1 }),
     ageMs,
   };
+}
+
+function readLatency(reader: Reader): Latency {
+  return readInto<Latency>(
+    { samples: 0, p50Ms: 0, p99Ms: 0, judgedPercentile: 0, judgedMs: 0, baselineMs: 0 },
+    reader,
+    LATENCY,
+  );
 }

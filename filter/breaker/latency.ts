@@ -65,6 +65,18 @@ export class Latency {
   head: i32;
 }
 
+/** How a backend's first tokens are, for people; times in milliseconds, without a baseline 0. */
+@final
+export class LatencyView {
+  samples: u32 = 0;
+  p50Ms: u32 = 0;
+  p99Ms: u32 = 0;
+  /** 95 or 99: what drift is judged by. */
+  judgedPercentile: u32 = 0;
+  judgedMs: u32 = 0;
+  baselineMs: u32 = 0;
+}
+
 const P95_OFFSET: usize = offsetof<Latency>();
 const P99_OFFSET: usize = P95_OFFSET + offsetof<Baseline>();
 const SLICES_OFFSET: usize = P99_OFFSET + offsetof<Baseline>();
@@ -106,20 +118,29 @@ export function isDrifting(latency: Latency, config: BreakerConfig, now: u64, ma
   const samples = samplesHeld(latency);
   const minimum = <u32>clamp(config.latencyDriftMinimumSamples, 1, TAIL_SAMPLES);
   if (threshold <= 0 || samples < minimum) return false;
-  const p95 = baselineAt(latency, P95_OFFSET);
-  const p99 = baselineAt(latency, P99_OFFSET);
   const hasTail = samples >= <u64>TAIL_SAMPLES;
-  const isBeyond =
-    hasTail && p99.lessons > 0
-      ? exceeds(percentileOf(latency, 99), p99, threshold)
-      : exceeds(percentileOf(latency, 95), p95, threshold);
+  const percent = judgedPercent(latency, samples);
+  const isBeyond = exceeds(percentileOf(latency, percent), baselineOf(latency, percent), threshold);
   if (isBeyond || !mayLearn || latency.unlearntSamples < minimum || now < latency.nextLessonMs)
     return isBeyond;
-  learn(p95, percentileOf(latency, 95));
-  if (hasTail) learn(p99, percentileOf(latency, 99));
+  learn(baselineOf(latency, 95), percentileOf(latency, 95));
+  if (hasTail) learn(baselineOf(latency, 99), percentileOf(latency, 99));
   latency.unlearntSamples = 0;
   latency.nextLessonMs = addSaturating(now, LESSON_INTERVAL_MS);
   return false;
+}
+
+/** Tells how it stands. O(bins). */
+export function describeLatency(latency: Latency, view: LatencyView, now: u64): void {
+  clearExpired(latency, now);
+  const samples = samplesHeld(latency);
+  const percent = judgedPercent(latency, samples);
+  view.samples = <u32>min<u64>(samples, u32.MAX_VALUE);
+  view.p50Ms = percentileOf(latency, 50);
+  view.p99Ms = percentileOf(latency, 99);
+  view.judgedPercentile = percent;
+  view.judgedMs = percentileOf(latency, percent);
+  view.baselineMs = baselineOf(latency, percent).value >> <u32>FRACTION_BITS;
 }
 
 /** Drops all samples; what was learnt stays. */
@@ -130,7 +151,12 @@ export function forgetSamples(latency: Latency): void {
 
 /** The 95th percentile's baseline; 0 when none is learnt yet. */
 export function latencyBaselineMs(latency: Latency): u32 {
-  return baselineAt(latency, P95_OFFSET).value >> <u32>FRACTION_BITS;
+  return baselineOf(latency, 95).value >> <u32>FRACTION_BITS;
+}
+
+/** Which percentile drift is judged by: the tail's once there are enough samples and a baseline of it. */
+function judgedPercent(latency: Latency, samples: u64): u32 {
+  return samples >= <u64>TAIL_SAMPLES && baselineOf(latency, 99).lessons > 0 ? 99 : 95;
 }
 
 function exceeds(durationMs: u32, baseline: Baseline, threshold: i32): bool {
@@ -178,7 +204,8 @@ function histogramOf(slice: Slice): usize {
   return changetype<usize>(slice) + offsetof<Slice>();
 }
 
-function baselineAt(latency: Latency, offset: usize): Baseline {
+function baselineOf(latency: Latency, percent: u32): Baseline {
+  const offset = percent === 99 ? P99_OFFSET : P95_OFFSET;
   return changetype<Baseline>(changetype<usize>(latency) + offset);
 }
 

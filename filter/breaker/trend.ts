@@ -1,12 +1,14 @@
 import { stepBackMs } from "./clock";
 import { BreakerConfig } from "./config";
 import {
+  describeLatency,
   fileLatency,
   forgetSamples,
   isDrifting,
   isLatencyValid,
   LATENCY_SIZE,
   Latency,
+  LatencyView,
   latencyBaselineMs,
   shiftLatency,
 } from "./latency";
@@ -75,6 +77,11 @@ export function judgeLatency(trend: TrendRecord, config: BreakerConfig, now: u64
 export function forgetLatency(trend: TrendRecord, now: u64): void {
   advanceClock(trend, now);
   forgetSamples(latencyOf(trend));
+}
+
+/** Tells how first tokens are and use to be. */
+export function viewLatency(trend: TrendRecord, view: LatencyView, now: u64): void {
+  describeLatency(latencyOf(trend), view, advanceClock(trend, now));
 }
 
 /** The usual 95th percentile of the time to a first token; 0 when none is learnt yet. */

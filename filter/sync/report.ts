@@ -11,6 +11,7 @@ import { readCounter } from "../host/metrics";
 import { ageMs, kvCacheUse, readLoad, waiting } from "../loads";
 import { BackendMetrics } from "../policy/backend-metrics";
 import { Backend } from "../policy/policy";
+import { latency, readLatency } from "../trends";
 import { Told } from "./told";
 
 const SECOND_MS: u64 = 1000;
@@ -42,6 +43,7 @@ export function putReport(
   writer.number(20, backend.probe.firstTokenMaxMs);
   putCounters(writer, backend.metrics);
   if (readLoad(backend, now)) putLoad(writer);
+  if (readLatency(backend, now)) putLatency(writer);
   writer.finish(start);
 }
 
@@ -163,6 +165,17 @@ function putLoad(writer: ProtoWriter): void {
   writer.number(1, kvCacheUse);
   writer.number(2, waiting);
   writer.number(3, ageMs);
+  writer.finish(start);
+}
+
+function putLatency(writer: ProtoWriter): void {
+  const start = writer.begin(23);
+  writer.number(1, latency.samples);
+  writer.number(2, latency.p50Ms);
+  writer.number(3, latency.p99Ms);
+  writer.number(4, latency.judgedPercentile);
+  writer.number(5, latency.judgedMs);
+  writer.number(6, latency.baselineMs);
   writer.finish(start);
 }
 

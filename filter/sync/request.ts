@@ -4,6 +4,7 @@ import { ProtoWriter } from "../bytes/proto-writer";
 import { allocate, mark, release } from "../host/arena";
 import { flushCounters } from "../host/metrics";
 import { resultPtr, resultSize } from "../host/result";
+import { Chain } from "../policy/policy";
 import { readRecord } from "../records";
 import { HEX_SIZE, nodeIdLength, putHex, readNodeId, readProcess } from "./process";
 import { putReport } from "./report";
@@ -11,12 +12,16 @@ import { readTold } from "./told";
 import { Turn } from "./turn";
 
 const BACKENDS: u32 = 7;
+const CHAINS: u32 = 8;
 const MAX_SIZE: i32 = 1 << 18;
 /** A report with two minutes of busy seconds, eight transitions and an operator's long word is below this. */
 const MAX_REPORT: i32 = 1 << 13;
 const HEAD_SIZE: i32 = 1 << 10;
+/** Its name and eight tiers', each below 200 bytes. */
+const MAX_CHAIN: i32 = 1 << 11;
 /** The service takes no more of them at once. */
 const MAX_REPORTS: i32 = 512;
+const MAX_CHAINS: i32 = 64;
 
 const writer = new ProtoWriter();
 
@@ -26,12 +31,14 @@ const writer = new ProtoWriter();
  */
 export function writeRequest(turn: Turn, sequence: u64, asksRestore: bool, now: u64): usize {
   const count = turn.policy.backends.length;
-  const size = min(HEAD_SIZE + count * MAX_REPORT, MAX_SIZE);
+  const chains = min(turn.policy.chains.length, MAX_CHAINS);
+  const size = min(HEAD_SIZE + chains * MAX_CHAIN + count * MAX_REPORT, MAX_SIZE);
   const at = allocate(size);
   if (at === 0) return 0;
   flushCounters();
   writer.open(at, size);
   putHead(turn, sequence, asksRestore);
+  for (let i = 0; i < chains; i++) putChain(unchecked(turn.policy.chains[i]));
   for (let i = 0; i < min(count, MAX_REPORTS); i++) {
     const place = writer.place;
     if (!putBackend(turn, turn.nextBackend, now)) {
@@ -62,6 +69,16 @@ function putHead(turn: Turn, sequence: u64, asksRestore: bool): void {
   writer.number(5, sequence);
   writer.flag(6, asksRestore);
   release(top);
+}
+
+function putChain(chain: Chain): void {
+  const start = writer.begin(CHAINS);
+  writer.bytes(1, chain.nameText.ptr, chain.nameText.length);
+  for (let i = 0; i < chain.tiers.length; i++) {
+    const alias = unchecked(chain.tiers[i]).aliasText;
+    writer.bytes(2, alias.ptr, alias.length);
+  }
+  writer.finish(start);
 }
 
 /** False when the report did not fit. */

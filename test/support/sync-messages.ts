@@ -54,6 +54,7 @@ export interface SentReport {
   readonly probeLeaseMs: number;
   readonly probeTimeoutMs: number;
   readonly counters: Readonly<Record<string, number>>;
+  readonly latency: Readonly<Record<string, number>> | null;
 }
 
 export interface SentRequest {
@@ -64,6 +65,7 @@ export interface SentRequest {
   readonly sequence: number;
   readonly asksRestore: boolean;
   readonly backends: readonly SentReport[];
+  readonly chains: readonly { readonly name: string; readonly tiers: readonly string[] }[];
 }
 
 /** What a service may answer about one backend; all but the name may be left out. */

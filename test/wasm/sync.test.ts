@@ -143,6 +143,24 @@ describe("the talk with the service", () => {
     assert.equal(seen.size, 800);
   });
 
+  test("names the chains and their tiers, the first 64 of them beside every backend", () => {
+    const process = new SyncedProcess(world);
+    assert.deepEqual(decodeRequest(process.nextCall().body).chains, [
+      { name: "chat", tiers: ["gpu", "small", "public"] },
+    ]);
+    const tiers = Array.from({ length: 8 }, (_, index) => String(index).repeat(63));
+    const wide = (index: number) => `${index}${"\u{1f600}".repeat(30)}`;
+    const chains = Object.fromEntries(Array.from({ length: 255 }, (_, index) => [wide(index), { tiers }]));
+    const backends = Object.fromEntries(tiers.map((name) => [name, {}]));
+    const many = new SyncedProcess(new World(), syncedPolicy({}, { backends, chains }));
+    const sent = decodeRequest(many.nextCall().body);
+    assert.equal(sent.backends.length, 8);
+    assert.deepEqual(
+      sent.chains,
+      Array.from({ length: 64 }, (_, index) => ({ name: wide(index), tiers })),
+    );
+  });
+
   test("is cut where reports are long, and takes no more memory with time", () => {
     const process = new SyncedProcess(world, crowdedPolicy(500));
     const names = decodeRequest(process.nextCall().body).backends.map(({ name }) => name);

@@ -16,6 +16,7 @@ test("describes every operation, each with what it is for", () => {
     "delete /v1/backends/{name}/override",
     "get /v1/backends",
     "get /v1/backends/{name}",
+    "get /v1/chains",
     "get /v1/events",
     "get /v1/gateways",
     "get /v1/peers",

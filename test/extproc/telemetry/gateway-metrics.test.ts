@@ -116,6 +116,32 @@ test("tells signals when they are known, by their source, and nothing when they 
   assert.deepEqual([await kv("page"), await kv("headers")], [undefined, undefined]);
 });
 
+test("tells first tokens by the gateway that saw most of them, and their baseline once it is learnt", async () => {
+  const fleet = new SyncFleet();
+  const first = (quantile: string) =>
+    figureOf(fleet, `llm_breaker_first_token_seconds{${IN_CHAT},quantile="${quantile}"}`);
+  const baseline = () => figureOf(fleet, `llm_breaker_first_token_baseline_seconds{${IN_CHAT}}`);
+  const latency = {
+    samples: 9,
+    p50Ms: 250,
+    p99Ms: 1_500,
+    judgedPercentile: 95,
+    judgedMs: 900,
+    baselineMs: 0,
+  };
+  fleet.sync([report("gpu")]);
+  assert.deepEqual([await first("0.5"), await first("0.99"), await baseline()], Array(3).fill(undefined));
+  fleet.sync([report("gpu", { latency })]);
+  assert.deepEqual([await first("0.5"), await first("0.99"), await baseline()], [0.25, 1.5, undefined]);
+  const busy = { ...latency, samples: 10, p50Ms: 400, baselineMs: 800 };
+  fleet.sync([report("gpu", { latency: busy })], { process: "bb" });
+  fleet.sync([report("gpu", { latency })]);
+  assert.deepEqual([await first("0.5"), await baseline()], [0.4, 0.8]);
+  const page = new MetricsPage();
+  defineGatewayMetrics(page, fleet.gateways);
+  assert.match(await page.text(), /^# TYPE llm_breaker_first_token_seconds summary$/m);
+});
+
 test("tells of the group and of operators' words", async () => {
   const fleet = new SyncFleet();
   const word = { mode: "forcedOpen", version: 1, isWithdrawn: false, who: "ada", why: "test" } as const;

@@ -65,6 +65,15 @@ const load = fc.record(
   { kvCacheUse: fc.nat(2000).map((thousandths) => thousandths / 1000), waiting: fc.nat(), ageMs: long },
   { requiredKeys: ["ageMs"] },
 );
+const latency = fc.record({
+  samples: int,
+  p50Ms: int,
+  p99Ms: int,
+  judgedPercentile: int,
+  judgedMs: int,
+  baselineMs: int,
+});
+const chain = fc.record({ name, tiers: fc.array(name, { maxLength: 16 }) });
 const backend = fc.record(
   {
     name,
@@ -89,6 +98,7 @@ const backend = fc.record(
     probeTimeoutMs: int,
     counters,
     load,
+    latency,
   },
   { requiredKeys: [] },
 );
@@ -101,6 +111,7 @@ const requests = fc
     sequence: long,
     asksRestore: fc.boolean(),
     backends: fc.array(backend, { maxLength: 5 }),
+    chains: fc.array(chain, { maxLength: 5 }),
   })
   .map(({ backends, ...rest }) =>
     request(
@@ -131,7 +142,8 @@ test("reads any bytes in bounded time, or tells that they are no message", () =>
     fc.property(fc.oneof(noise, mangled, cut), (bytes) => {
       try {
         const read = readSyncRequest(bytes);
-        assert.ok(read.process !== "" && read.backends.length <= 512);
+        assert.ok(read.process !== "" && read.backends.length <= 512 && read.chains.length <= 64);
+        for (const { name, tiers } of read.chains) assert.ok(name !== "" && tiers.length <= 16);
       } catch (cause) {
         assert.ok(cause instanceof WireError, String(cause));
       }
@@ -149,6 +161,7 @@ test("skips fields of the future, and knows a cause of the future as UNKNOWN", (
 });
 
 test("refuses what is above its bounds, with the reason", () => {
+  const chat = { name: "chat", tiers: ["gpu"] };
   const second = { ...report("gpu").window, ageMs: 1 };
   const refused: [string, Buffer, RegExp][] = [
     [
@@ -162,6 +175,26 @@ test("refuses what is above its bounds, with the reason", () => {
       /field 15/,
     ],
     ["a long name", encodeRequest(request([report("x".repeat(257))])), /longer than 256 bytes/],
+    [
+      "65 chains",
+      encodeRequest(request([], { chains: Array(65).fill(chat) })),
+      /field 8 .* more than 64 times/,
+    ],
+    [
+      "17 tiers",
+      encodeRequest(request([], { chains: [{ name: "chat", tiers: Array(17).fill("gpu") }] })),
+      /field 2 .* more than 16 times/,
+    ],
+    [
+      "no chain's name",
+      encodeRequest(request([], { chains: [{ name: "", tiers: [] }] })),
+      /chain has no name/,
+    ],
+    [
+      "a long tier",
+      encodeRequest(request([], { chains: [{ name: "chat", tiers: ["x".repeat(257)] }] })),
+      /longer than 256 bytes/,
+    ],
     ["no process", encodeRequest(request([], { process: "" })), /process is missing/],
     ["no backend's name", encodeRequest(request([report("")])), /no name/],
     ["a state that is none", Buffer.from([0x0a, 1, 0x61, 0x3a, 5, 0x0a, 1, 0x61, 0x10, 3]), /state 3/],
@@ -174,8 +207,9 @@ test("refuses what is above its bounds, with the reason", () => {
       what,
     );
   }
-  const full = request(Array(512).fill(report("gpu")));
-  assert.equal(readSyncRequest(encodeRequest(full)).backends.length, 512);
+  const full = request(Array(512).fill(report("gpu")), { chains: Array(64).fill(chat) });
+  const read = readSyncRequest(encodeRequest(full));
+  assert.deepEqual([read.backends.length, read.chains.length], [512, 64]);
 });
 
 test("numbers causes as the filter does", () => {
