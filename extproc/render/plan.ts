@@ -26,6 +26,8 @@ export interface PlannedBackend {
   readonly metadata: Readonly<Record<string, string>>;
   /** `llm.breaker.rewrite` and the guard stand on its cluster. */
   readonly rewritesBody: boolean;
+  /** Its only rules are `degraded…`: `llm.breaker.rewrite` stands in a Composite filter, and no guard. Never with `rewritesBody`. */
+  readonly degradesBody: boolean;
   /** A key of our own, which replaces the caller's. */
   readonly credential: PlannedCredential | undefined;
   /** Upstream protocol. */
@@ -38,6 +40,8 @@ export interface BackendUrl {
   readonly isTls: boolean;
   /** An IP address: no name is resolved. */
   readonly isAddress: boolean;
+  /** Whose signature its certificate must have; only where `isTls`. */
+  readonly caFile: string;
 }
 
 export interface PlannedCredential {
@@ -47,6 +51,8 @@ export interface PlannedCredential {
   readonly prefix: string;
   /** A file that holds an Envoy SDS secret, which is watched for changes. */
   readonly secretFile: string;
+  /** The secret's name in that file. */
+  readonly secretName: string;
 }
 
 export interface PlannedChain {
@@ -54,6 +60,10 @@ export interface PlannedChain {
   readonly tiers: readonly string[];
   readonly models: readonly string[];
   readonly isDefault: boolean;
+  /** Callers' paths that begin so are the chain's, whatever their model. Undefined: the chain is chosen by model, or is the only one. */
+  readonly prefix: string | undefined;
+  /** One tier, and the route names its cluster: no matcher, no stop cluster. */
+  readonly isFixed: boolean;
   readonly maxAttempts: number;
   readonly answerTimeoutMs: number;
 }
