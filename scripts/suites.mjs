@@ -22,6 +22,7 @@ const nodeSuites = [
   { name: "matrix", source: "test/versions", atOnce: 0 },
   // Nearly all their time is spent waiting for timers.
   { name: "issues", source: "test/issues", atOnce: 2 },
+  { name: "mesh", source: "test/mesh", atOnce: 2 },
   { name: "e2e", source: "test/e2e", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "shipped", source: "test/e2e", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
 ];
