@@ -17,6 +17,7 @@ import { buildServices } from "./services.js";
 import { Shelf } from "./shelf.js";
 import { syncEndpoint } from "./sync-endpoint.js";
 import { createLog } from "./telemetry/log.js";
+import { defineSignalsMetrics } from "./telemetry/signals-metrics.js";
 import { usageService } from "./usage/usage-service.js";
 
 /** Settings that ports, who may use them, and the largest gRPC message are made of. */
@@ -53,6 +54,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
   const side = new ControlSide(log, parts, config.peers);
   const generations = new Generations(await buildServices(config, shelf, log, side));
   side.use(() => generations.services.advisors);
+  defineSignalsMetrics(side.metrics, () => generations.services.signalAges());
   const health = new Health();
   const { maxBodyBytes } = config;
   const sides = [usageService(() => generations.services.limiter)];

@@ -15,6 +15,7 @@ import type { Hold, Shelf } from "./shelf.js";
 import { EngineSignals } from "./signals/engine-signals.js";
 import type { Advisor } from "./sync/contract.js";
 import { type Admission, readAdmission } from "./sync/token.js";
+import type { SignalAges } from "./telemetry/signals-metrics.js";
 import { warnOnce } from "./telemetry/warn-once.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
@@ -28,6 +29,8 @@ export interface Services {
   readonly limiter: Limiter | undefined;
   /** Who has a say in what gateways are told, by this configuration. */
   readonly advisors: readonly Advisor[];
+  /** How old what engines told is. */
+  readonly signalAges: SignalAges;
   /** Which gateways may sync. */
   readonly admission: Admission;
   /** Gives back what they hold; no stream uses them any more. */
@@ -68,6 +71,7 @@ export async function buildServices(
     return {
       limiter,
       advisors: [signals],
+      signalAges: () => signals.ages(),
       admission: readAdmission(config.sync),
       roles: new Map<string, Role>([
         [

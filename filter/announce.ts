@@ -6,7 +6,8 @@ import { canChangeCluster } from "./host/envoy-version";
 import { Level, log } from "./host/log";
 import { defineCounter, defineGauge, increment, record as recordMetric } from "./host/metrics";
 import { BackendMetrics } from "./policy/backend-metrics";
-import { Backend } from "./policy/policy";
+import { ChainMetrics } from "./policy/chain-metrics";
+import { Backend, Chain } from "./policy/policy";
 
 /** Defines a backend's Envoy stats in this VM; the host gives equal names one stat for the whole process. */
 export function defineMetrics(backend: Backend): void {
@@ -31,6 +32,17 @@ export function defineMetrics(backend: Backend): void {
   metrics.limited = defineCounter(prefix + "limited");
   metrics.shed = defineCounter(prefix + "shed");
   metrics.diverted = defineCounter(prefix + "diverted");
+}
+
+/** The same for a chain. */
+export function defineChainMetrics(chain: Chain): void {
+  const prefix = "llm_breaker_chain." + chain.name + ".";
+  const metrics: ChainMetrics = chain.metrics;
+  metrics.requests = defineCounter(prefix + "requests");
+  metrics.exhausted = defineCounter(prefix + "exhausted");
+  metrics.shed = defineCounter(prefix + "shed");
+  metrics.substituted = defineCounter(prefix + "substituted");
+  metrics.failed = defineCounter(prefix + "failed");
 }
 
 /**

@@ -1,6 +1,6 @@
 // Where a VM finds the policy a request was admitted under. The gate publishes it; the other positions, which may live in
 // other VMs, read it once a version and keep the last few, since requests outlive a push.
-import { defineMetrics } from "./announce";
+import { defineChainMetrics, defineMetrics } from "./announce";
 import { mark, release } from "./host/arena";
 import { nowMs } from "./host/clock";
 import { Level, log, noteGarbage } from "./host/log";
@@ -107,7 +107,10 @@ function welcome(backend: Backend): void {
 function remember(policy: Policy): void {
   const at = known.indexOf(policy);
   if (at >= 0) known.splice(at, 1);
-  else for (let i = 0; i < policy.backends.length; i++) welcome(policy.backends[i]);
+  else {
+    for (let i = 0; i < policy.backends.length; i++) welcome(policy.backends[i]);
+    for (let i = 0; i < policy.chains.length; i++) defineChainMetrics(policy.chains[i]);
+  }
   known.push(policy);
   for (let i = 0; i < known.length - 1 && known.length > KEPT; i++) {
     if (known[i].uses === 0) known.splice(i--, 1);

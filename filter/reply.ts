@@ -2,6 +2,7 @@
 
 import { allocate } from "./host/arena";
 import { Level, log } from "./host/log";
+import { increment } from "./host/metrics";
 import { finishPairs, pairsSize, putPair, putText, startPairs } from "./host/pairs-writer";
 import { sendReply } from "./host/stream";
 import { decimal, decimalLength, Text } from "./host/text";
@@ -51,6 +52,7 @@ const UNAVAILABLE: i32 = 503;
  * @param isShed some tier would have, if the request could not wait; its queue may be short again at any time
  */
 export function replyExhausted(chain: Chain, waitMs: u64, isShed: bool): void {
+  increment(isShed ? chain.metrics.shed : chain.metrics.exhausted);
   const seconds = isShed ? 1 : max<u64>(1, (waitMs + 999) / 1000);
   const body = isShed ? chain.shedBody : chain.exhaustedBody;
   const reason = isShed ? SHED : EXHAUSTED;

@@ -22,11 +22,14 @@ export class BackendEngines {
   private isFinding = false;
   private isClosed = false;
   private problem: string | undefined;
+  private lastReadMs: number;
 
   constructor(
     private readonly longQueue: number,
     private readonly parts: Parts,
-  ) {}
+  ) {
+    this.lastReadMs = parts.now();
+  }
 
   /** Looks where the engines are, unless that is under way. */
   async find(): Promise<void> {
@@ -63,10 +66,22 @@ export class BackendEngines {
     };
   }
 
+  /** Since any engine's page was read last; from the beginning while none was. */
+  ageMs(): number {
+    this.keepLastRead();
+    return this.parts.now() - this.lastReadMs;
+  }
+
   close(): void {
     this.isClosed = true;
     for (const engine of this.engines.values()) engine.close();
     this.engines.clear();
+  }
+
+  /** Also of engines that are about to be forgotten. */
+  private keepLastRead(): void {
+    for (const { window } of this.engines.values())
+      this.lastReadMs = Math.max(this.lastReadMs, window.lastReadMs);
   }
 
   private async findToken(): Promise<string | undefined> {
@@ -78,6 +93,7 @@ export class BackendEngines {
     if (problem !== undefined && this.problem === undefined) log.warn(`where engines are: ${problem}`);
     if (problem === undefined && this.problem !== undefined) log.info("where engines are is known again");
     this.problem = problem;
+    this.keepLastRead();
     const names = new Set(endpoints.map(({ name }) => name));
     for (const [name, engine] of this.engines) {
       if (names.has(name)) continue;

@@ -74,6 +74,11 @@ export class EngineSignals implements Advisor {
     return [...this.backends.keys()];
   }
 
+  /** Since each backend's engines were heard last. */
+  ages(): (readonly [backend: string, ageMs: number])[] {
+    return [...this.backends].map(([name, engines]) => [name, engines.ageMs()] as const);
+  }
+
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
     for (const backend of this.backends.values()) backend.close();

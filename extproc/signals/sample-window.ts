@@ -33,6 +33,11 @@ export class SampleWindow {
     return this.readAtMs >= now - WINDOW_MS;
   }
 
+  /** When a page was read last. */
+  get lastReadMs(): number {
+    return this.readAtMs;
+  }
+
   waiting(now: number): number | undefined {
     return this.waitingAtMs >= now - WINDOW_MS ? this.lastWaiting : undefined;
   }

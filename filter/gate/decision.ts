@@ -2,6 +2,7 @@
 import * as choice from "../choose";
 import { choose, isTightFallback } from "../choose";
 import { HeaderMap, setHeader } from "../host/headers";
+import { increment } from "../host/metrics";
 import { clearRouteCache, writeFilterState } from "../host/properties";
 import { Action } from "../host/stream";
 import { decimal, decimalLength, Text } from "../host/text";
@@ -18,6 +19,7 @@ const BYTES_PER_TOKEN: i32 = 3;
 
 /** Chooses a tier for the first time; false when the request was refused: no tier permits it, and nobody else may answer. */
 export function enterChain(slot: GateSlot, policy: Policy, chain: Chain, now: u64): bool {
+  increment(chain.metrics.requests);
   choose(policy, chain, UNKNOWN, now);
   take(slot);
   if (choice.chosenTier >= 0 || choice.drawnTier >= 0) return true;
@@ -66,6 +68,7 @@ export function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): 
     if (order && mayBeAnswered(slot, policy, chain)) {
       step = names.STEP_REPLY;
       writeFilterState(names.STATE_REPLY, order.ptr, order.length);
+      increment(chain.metrics.substituted);
       countWalk(request, chain);
     } else if (!takeWhatIsThere(slot, policy, chain, now)) return Action.PAUSE;
   }

@@ -19,9 +19,15 @@ import { backendOf, chainOf, MeterSlot, Origin, policyOf, requestOf } from "./sl
  * filed, so that it is judged with it.
  * @param code what is told of this attempt: a status, or `tryCode`
  * @param mayStay one more try on the same backend is allowed
- * @returns false when no tier is left
+ * @returns false when no tier is left: the request has failed
  */
 export function nameNext(slot: MeterSlot, code: i32, mayStay: bool): bool {
+  if (findNext(slot, code, mayStay)) return true;
+  if (slot.origin === Origin.USER) increment(chainOf(slot).metrics.failed);
+  return false;
+}
+
+function findNext(slot: MeterSlot, code: i32, mayStay: bool): bool {
   if (!mayTryAgain(slot, code)) return false;
   const request = requestOf(slot);
   const chain = chainOf(slot);

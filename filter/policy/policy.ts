@@ -2,6 +2,7 @@ import { BreakerConfig, Mode } from "../breaker/config";
 import { Text } from "../host/text";
 import { BackendMetrics } from "./backend-metrics";
 import { CallCount, callCountOf } from "./call-count";
+import { ChainMetrics } from "./chain-metrics";
 import { Directive } from "./directive";
 import { LoadFacts, loadFactsOf } from "./load-facts";
 import { ModelPattern } from "./model-pattern";
@@ -159,6 +160,7 @@ export class Chain {
   models: ModelPattern[] = [];
   /** Whether the service checks each caller's limits first. */
   limits: bool = false;
+  readonly metrics: ChainMetrics = new ChainMetrics();
 
   /** What a caller reads when no tier may answer, and when one might but for its queue. */
   readonly exhaustedBody: Text;

@@ -8,6 +8,7 @@ function servicesNamed(name: string, closed: string[]): Services {
     roles: new Map(),
     limiter: undefined,
     advisors: [],
+    signalAges: () => [],
     admission: () => true,
     close: () => closed.push(name),
   };

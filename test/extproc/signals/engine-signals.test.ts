@@ -258,3 +258,20 @@ test("an engine whose host has another address is asked there", async () => {
   fleet.signals.close();
   assert.equal(fleet.closed.length, 2);
 });
+
+test("tells since when a backend's engines are silent, from the start and over engines that go", async () => {
+  const fleet = new Fleet();
+  const age = () => fleet.signals.ages()[0]?.[1] ?? Number.NaN;
+  fleet.told.set("10.0.0.1", "fails");
+  await fleet.signals.find();
+  await fleet.pass(3_000);
+  assert.equal(age(), 3_000, "none was read since the start");
+  fleet.told.set("10.0.0.1", { waiting: 0 });
+  await fleet.pass(2_000);
+  assert.ok(age() <= 1_000, `${age()}`);
+  fleet.addresses = ["10.0.0.2"];
+  fleet.told.set("10.0.0.2", "hangs");
+  await fleet.signals.find();
+  await fleet.pass(20_000);
+  assert.ok(age() >= 20_000 && age() <= 21_000, `${age()}`);
+});
