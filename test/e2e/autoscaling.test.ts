@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
 import { send } from "../support/client.js";
+import { metricsOf, scrape, selectorsOf } from "../support/prometheus-page.js";
 import { findRepoRoot } from "../support/repo-root.js";
 import { waitFor } from "../support/wait-for.js";
 import { isProbe, OPEN, type Rig, startRig, staysOpen } from "./support/rig.js";
 
-const counters = ["permitted", "refused", "limited", "shed"].map((name) => `llm_breaker_gpu_${name}`);
+const counters = ["permitted", "refused", "limited", "shed"].map((name) => `llm_breaker_${name}`);
 const offered = "llm_breaker_offered_requests_total";
 
 let rig: Rig;
@@ -49,20 +50,10 @@ function queries(): string[] {
   ];
 }
 
-const namesIn = (query: string): string[] =>
-  [...query.matchAll(/llm_breaker_[a-z_]+/g)].map(([name]) => name);
+const namesIn = (query: string): string[] => selectorsOf(query).map(({ name }) => name);
 
-const namesOf = (page: string): Set<string> =>
-  new Set([...page.matchAll(/^(llm_breaker_[a-z0-9_]+)\{/gm)].map(([, name = ""]) => name));
-
-async function pageOf(url: string): Promise<string> {
-  const { status, text } = await send(url);
-  assert.equal(status, 200);
-  return text;
-}
-
-const envoyPage = (): Promise<string> => pageOf(`${rig.envoy.url(9901)}/stats/prometheus`);
-const servicePage = (): Promise<string> => pageOf(`${rig.service?.httpUrl}/metrics`);
+const envoyPage = (): Promise<string> => scrape(`${rig.envoy.url(9901)}/stats/prometheus`);
+const servicePage = (): Promise<string> => scrape(`${rig.service?.httpUrl}/metrics`);
 
 async function offeredToGpu(): Promise<number> {
   const line = /^llm_breaker_offered_requests_total\{[^}]*backend="gpu"[^}]*\} (\d+)/m;
@@ -76,14 +67,14 @@ function ask(): Promise<unknown> {
 
 test("the manifests scale by all that comes to a backend, under names that Envoy and the service print", async () => {
   await waitFor(async () => (await servicePage()).includes(`${offered}{`), 5_000, "a gateway's figures");
-  const [byEnvoy, byService] = [namesOf(await envoyPage()), namesOf(await servicePage())];
+  const [byEnvoy, byService] = [metricsOf(await envoyPage()), metricsOf(await servicePage())];
   const asked = queries().map(namesIn);
   assert.equal(asked.length, 4);
   for (const names of asked) {
     if (names.includes(offered)) assert.deepEqual(names, [offered]);
     else assert.deepEqual(names, counters);
     const printed = names.includes(offered) ? byService : byEnvoy;
-    for (const name of names) assert.ok(printed.has(name), name);
+    for (const name of names) assert.ok(printed.get(name)?.labels?.includes("backend"), name);
   }
 });
 
@@ -114,7 +105,7 @@ async function waitForCalm(): Promise<void> {
   const inEnvoy = async () => {
     const page = await envoyPage();
     return counters.reduce(
-      (sum, name) => sum + Number(new RegExp(`^${name}\\{\\} (\\d+)`, "m").exec(page)?.[1]),
+      (sum, name) => sum + Number(new RegExp(`^${name}\\{backend="gpu"\\} (\\d+)`, "m").exec(page)?.[1]),
       0,
     );
   };

@@ -30,6 +30,8 @@ export interface RigSettings {
   readonly service?: boolean;
   /** Further settings of the service. */
   readonly serviceConfig?: Readonly<Record<string, unknown>>;
+  /** Where the control API listens; nowhere when absent. */
+  readonly adminPort?: number;
   readonly h2c?: boolean;
   readonly logLevel?: string;
   /** Ports that `patch` brings in and that must stay as they are. */
@@ -170,7 +172,8 @@ export async function startRig(settings: RigSettings = {}): Promise<Rig> {
   ]);
   const grpcPort = await freePort();
   const httpPort = await freePort();
-  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}`, admin: "off" };
+  const admin = settings.adminPort === undefined ? "off" : `127.0.0.1:${settings.adminPort}`;
+  const listen = { grpc: `127.0.0.1:${grpcPort}`, http: `127.0.0.1:${httpPort}`, admin };
   const upstreams = { gpu, small, public_ };
   const service = hasService
     ? await startService({ config: { listen, log: { level: "warn" }, ...settings.serviceConfig }, httpPort })
