@@ -4,7 +4,13 @@ import { BackendRecord } from "./breaker/record";
 import { Cause, causeName, State, stateName } from "./breaker/state";
 import { canChangeCluster } from "./host/envoy-version";
 import { Level, log } from "./host/log";
-import { defineCounter, defineGauge, increment, record as recordMetric } from "./host/metrics";
+import {
+  defineCounter,
+  defineGauge,
+  defineHistogram,
+  increment,
+  record as recordMetric,
+} from "./host/metrics";
 import { BackendMetrics } from "./policy/backend-metrics";
 import { ChainMetrics } from "./policy/chain-metrics";
 import { Backend, Chain } from "./policy/policy";
@@ -32,6 +38,7 @@ export function defineMetrics(backend: Backend): void {
   metrics.limited = defineCounter(prefix + "limited");
   metrics.shed = defineCounter(prefix + "shed");
   metrics.diverted = defineCounter(prefix + "diverted");
+  metrics.firstToken = defineHistogram(prefix + "first_token_ms");
 }
 
 /** The same for a chain. */

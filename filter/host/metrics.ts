@@ -10,6 +10,7 @@ import { Text } from "./text";
 
 const COUNTER: u32 = 0;
 const GAUGE: u32 = 1;
+const HISTOGRAM: u32 = 2;
 const MAX_COUNTERS: i32 = 1 << 14;
 
 /** Counts since the last flush, by handle. A call into Envoy for each increment would cost more than the decision it counts. */
@@ -56,6 +57,11 @@ export function defineGauge(name: string): u32 {
   return define(GAUGE, name);
 }
 
+export function defineHistogram(name: string): u32 {
+  return define(HISTOGRAM, name);
+}
+
+/** Sets a gauge, or adds one sample to a histogram. */
 export function record(id: u32, value: u64): void {
   if (id !== 0) proxy_record_metric(id, value);
 }

@@ -1,7 +1,7 @@
 // Times to first token and money spent: gathered in this VM, and filed with every tick for the price of one update.
 import { isSlowFirstToken } from "../breaker/slow-call";
 import { nowMs } from "../host/clock";
-import { increment } from "../host/metrics";
+import { increment, record } from "../host/metrics";
 import { Backend, FACTS_ROOM } from "../policy/policy";
 import { fileFacts } from "../records";
 import { answerOf, backendOf, MeterSlot, Origin, Reading, requestOf } from "./slot";
@@ -47,11 +47,13 @@ export function noteSlowAnswer(slot: MeterSlot): void {
   increment(backendOf(slot).metrics.slow);
 }
 
-/** Hands a backend's facts to its records. */
+/** Hands a backend's facts to its records, and its first tokens to Envoy's histogram, one call into Envoy each. */
 export function flushFacts(backend: Backend, now: u64): void {
   const facts = backend.facts;
   if (facts.calls === 0 && facts.slowCalls === 0 && facts.spend < 1) return;
   fileFacts(backend, now);
+  const histogram = backend.metrics.firstToken;
+  for (let i = 0; i < facts.samples; i++) record(histogram, unchecked(facts.waits[i]));
   facts.calls = 0;
   facts.slowCalls = 0;
   facts.samples = 0;
@@ -63,6 +65,7 @@ function note(slot: MeterSlot, tookMs: u64, isSlow: bool): void {
   const facts = backend.facts;
   begin(slot);
   facts.calls++;
+  facts.waits[facts.samples] = <u32>min<u64>(tookMs, u32.MAX_VALUE);
   facts.firstTokens[facts.samples++] = shortPromptMs(slot, tookMs);
   slot.wasSlow = isSlow;
   if (!isSlow) return;

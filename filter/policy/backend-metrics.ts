@@ -24,4 +24,6 @@ export class BackendMetrics {
   shed: i32 = 0;
   /** Named for requests that an earlier tier did not serve. */
   diverted: i32 = 0;
+  /** Milliseconds to the first token. */
+  firstToken: u32 = 0;
 }

@@ -61,8 +61,10 @@ export class Facts {
   calls: u32 = 0;
   slowCalls: u32 = 0;
   samples: i32 = 0;
-  /** Milliseconds each. */
+  /** Milliseconds each, as they would be for a short prompt. */
   readonly firstTokens: StaticArray<u32> = new StaticArray<u32>(FACTS_ROOM);
+  /** Milliseconds each, as they were. */
+  readonly waits: StaticArray<u32> = new StaticArray<u32>(FACTS_ROOM);
   /** Millionths of the currency. */
   spend: f64 = 0;
 }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { send } from "../support/client.js";
 import { doneEvent, finishEvent, roleEvent, tokenEvent } from "../support/completion.js";
 import type { Mode } from "../support/upstream-mode.js";
+import { waitFor } from "../support/wait-for.js";
 import { BackendUnderTest, type ExtraBackend, withBackends } from "./support/extra-backends.js";
 import { type PushedGate, startPushedRig } from "./support/pushed-gate.js";
 import { CLOSED, type Rig } from "./support/rig.js";
@@ -81,6 +83,22 @@ describe("latencyDrift", () => {
     assert.equal(await backend.counter("slow"), 0);
   });
 });
+
+test("first tokens are a histogram of Envoy's", async () => {
+  const backend = under("together");
+  await askOften(backend, samples, { kind: "ttft", ms: 700 });
+  // Envoy merges what workers have seen every five seconds.
+  const median = () => medianOf("wasmcustom.llm_breaker.together.first_token_ms");
+  const ms = await waitFor(median, 6_000, "a median");
+  assert.ok(ms > 600 && ms < 1_000, `${ms} ms`);
+});
+
+/** Of all samples of a histogram; undefined without any. */
+async function medianOf(name: string): Promise<number | undefined> {
+  const { text } = await send(`${rig.envoy.adminUrl}/stats?usedonly&filter=${name}`);
+  const [, median] = /P50\([^,]*,([\d.]+)\)/.exec(text) ?? [];
+  return median === undefined ? undefined : Number(median);
+}
 
 describe("costRate", () => {
   const usage = (completionTokens: number) =>

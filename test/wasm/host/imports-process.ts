@@ -29,8 +29,8 @@ export function processImports(vm: Vm): HostCalls {
     },
     proxy_set_shared_data: (key: number, keySize: number, value: number, size: number, cas: number) =>
       world.shared.set(vm.memory.text(key, keySize), vm.memory.bytes(value, size), cas >>> 0),
-    proxy_define_metric: (_kind: number, name: number, nameSize: number, idOut: number) => {
-      vm.memory.setU32(idOut, world.metrics.define(vm.memory.text(name, nameSize)));
+    proxy_define_metric: (kind: number, name: number, nameSize: number, idOut: number) => {
+      vm.memory.setU32(idOut, world.metrics.define(vm.memory.text(name, nameSize), kind));
       return Status.ok;
     },
     proxy_increment_metric: (id: number, offset: bigint) =>
