@@ -29,7 +29,7 @@ test("comments stand above what they are of, and short maps on one line", () => 
       "spec:",
       "  list:",
       "  # Above an item.",
-      '  - { on: yes, number: "1", truth: "true" }',
+      '  - { "on": "yes", number: "1", truth: "true" }',
       "  - { short: [ 1, 2 ] }",
       "  policy: |",
       "    {",

@@ -1,3 +1,4 @@
+import type { PlannedCredential } from "../plan.js";
 import { commented, type YamlMap } from "../yaml/value.js";
 import { extension, typed } from "./types.js";
 
@@ -26,7 +27,7 @@ function shown(headers: readonly string[]): YamlMap {
   return { allowed_headers: { patterns: headers.map((exact) => ({ exact })) } };
 }
 
-function asks(cluster: string, role: "count" | "rewrite"): YamlMap {
+function asks(cluster: string, role: "count" | "rewrite" | "remember"): YamlMap {
   return {
     envoy_grpc: { cluster_name: cluster },
     initial_metadata: [{ key: "x-llm-breaker-role", value: role }],
@@ -35,17 +36,26 @@ function asks(cluster: string, role: "count" | "rewrite"): YamlMap {
 
 /** `filter` is made only for requests that the gate has asked it for: any other pays for one look at its filter state. */
 export function whereAsked(filter: YamlMap): YamlMap {
+  return whereState(filter, "wasm.llm.breaker.step", "count|reply");
+}
+
+/** `filter` is made only while its backend is weak. */
+export function whereDegraded(filter: YamlMap): YamlMap {
+  return whereState(filter, "wasm.llm.breaker.degrade", "half-open|queue");
+}
+
+function whereState(filter: YamlMap, key: string, regex: string): YamlMap {
   const name = String(filter.name);
   const action = extension(name, "envoy.extensions.filters.http.composite.v3.ExecuteFilterAction", {
     typed_config: filter,
   });
   const step = extension("step", "envoy.extensions.matching.common_inputs.network.v3.FilterStateInput", {
-    key: "wasm.llm.breaker.step",
+    key,
   });
   const predicate = {
     single_predicate: {
       input: step,
-      value_match: { safe_regex: { google_re2: {}, regex: "count|reply" } },
+      value_match: { safe_regex: { google_re2: {}, regex } },
     },
   };
   return extension(name, "envoy.extensions.common.matching.v3.ExtensionWithMatcher", {
@@ -75,6 +85,29 @@ export function countFilter(serviceCluster: string): YamlMap {
   });
 }
 
+/** Keeps the last good answers. It looks on (observability mode), and only at requests of routes that switch it on. */
+export function rememberFilter(serviceCluster: string): YamlMap {
+  const { name, typed_config } = extension(
+    "llm.breaker.remember",
+    "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
+    {
+      grpc_service: asks(serviceCluster, "remember"),
+      observability_mode: true,
+      processing_mode: {
+        request_header_mode: "SEND",
+        request_body_mode: "STREAMED",
+        response_header_mode: "SEND",
+        response_body_mode: "STREAMED",
+        request_trailer_mode: "SKIP",
+        response_trailer_mode: "SEND",
+      },
+      forward_rules: shown(SHOWN_TO_COUNT),
+      failure_mode_allow: true,
+    },
+  );
+  return { name, disabled: true, typed_config };
+}
+
 /** Changes the body of what a backend is sent, by its cluster's metadata. */
 export function rewriteFilter(serviceCluster: string): YamlMap {
   return extension("llm.breaker.rewrite", "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", {
@@ -91,9 +124,11 @@ export function rewriteFilter(serviceCluster: string): YamlMap {
   });
 }
 
-export function credentialFilter(secretName: string, secretFile: string, header: string): YamlMap {
+/** A key of our own. The file is one of Envoy's secret discovery: envoy/secrets/public-key.yaml is like it. */
+export function credentialFilter({ header, prefix, secretFile, secretName }: PlannedCredential): YamlMap {
   const generic = typed("envoy.extensions.http.injected_credentials.generic.v3.Generic", {
     header: header === "authorization" ? undefined : header,
+    header_value_prefix: prefix === "" ? undefined : prefix,
     credential: {
       name: secretName,
       sds_config: { path_config_source: { path: secretFile }, resource_api_version: "V3" },

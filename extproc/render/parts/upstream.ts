@@ -1,6 +1,6 @@
 import type { PlannedBackend } from "../plan.js";
 import type { YamlMap } from "../yaml/value.js";
-import { credentialFilter, rewriteFilter } from "./asked.js";
+import { credentialFilter, rewriteFilter, whereDegraded } from "./asked.js";
 import { extension, typed } from "./types.js";
 import { type WasmPlace, wasmFilter } from "./wasm.js";
 
@@ -18,12 +18,15 @@ export const codecFilter: YamlMap = extension(
 
 /** What stands on a backend's cluster, in its order. */
 export function upstreamFilters(backend: PlannedBackend, place: UpstreamPlace): readonly YamlMap[] {
-  const { alias, credential, rewritesBody } = backend;
+  const { credential, rewritesBody, degradesBody } = backend;
   const filters = [wasmFilter("meter", place)];
-  if (rewritesBody && place.serviceCluster !== undefined) {
-    filters.push(rewriteFilter(place.serviceCluster), wasmFilter("guard", place));
+  if (place.serviceCluster !== undefined) {
+    const rewrite = rewriteFilter(place.serviceCluster);
+    if (rewritesBody) filters.push(rewrite, wasmFilter("guard", place));
+    // No guard: a request that was not cut down may pass.
+    else if (degradesBody) filters.push(whereDegraded(rewrite));
   }
-  if (credential) filters.push(credentialFilter(`${alias}-key`, credential.secretFile, credential.header));
+  if (credential) filters.push(credentialFilter(credential));
   return [...filters, codecFilter];
 }
 

@@ -1,5 +1,5 @@
 /** What a rendered file is made of: JSON's values, and values with a comment above them. */
-export type YamlValue = string | number | boolean | readonly YamlValue[] | YamlMap | Commented;
+export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap | Commented;
 
 export interface YamlMap {
   readonly [key: string]: YamlValue | undefined;
@@ -21,7 +21,7 @@ export function commented(comment: string, value: YamlValue): Commented {
 export function plain(value: YamlValue): unknown {
   if (value instanceof Commented) return plain(value.value);
   if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== "object") return value;
+  if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value as YamlMap).filter((entry) => entry[1] !== undefined);
   return Object.fromEntries(entries.map(([key, each]) => [key, plain(each as YamlValue)]));
 }

@@ -1,4 +1,5 @@
 import { Document, isCollection, isScalar, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { shareEqual } from "./share.js";
 import { Commented, plain, type YamlValue } from "./value.js";
 
 /** Width of a line of comment, its indentation left out. */
@@ -8,16 +9,32 @@ const FLOW_WIDTH = 110;
 
 /** One document, with a comment at its top; equal values give equal texts. */
 export function writeDocument(header: string, value: YamlValue): string {
-  const document = new Document();
+  const body = textOf(documentOf(value));
+  return header === "" ? body : `${hashed(header)}\n${body}`;
+}
+
+/** For one that is read whole: a blank line below the header, and what is equal is written once. */
+export function writeSharing(header: string, value: YamlValue): string {
+  const document = documentOf(value);
+  shareEqual(document);
+  return `${hashed(header)}\n\n${textOf(document)}`;
+}
+
+function documentOf(value: YamlValue): Document {
+  // By its rules texts like "yes" and "on" are quoted: Envoy's reader takes them for flags.
+  const document = new Document(undefined, { version: "1.1" });
   document.contents = nodeOf(value);
-  const body = document.toString({
+  return document;
+}
+
+function textOf(document: Document): string {
+  return document.toString({
     lineWidth: 0,
     indentSeq: false,
     flowCollectionPadding: true,
     defaultStringType: "PLAIN",
     defaultKeyType: "PLAIN",
   });
-  return header === "" ? body : `${hashed(header)}\n${body}`;
 }
 
 export function writeDocuments(documents: readonly string[]): string {
@@ -37,7 +54,8 @@ function nodeOf(value: YamlValue): Scalar | YAMLMap | YAMLSeq {
     return node;
   }
   if (Array.isArray(value)) return listNode(value);
-  if (typeof value === "object") return mapNode(value as Readonly<Record<string, YamlValue | undefined>>);
+  if (typeof value === "object" && value !== null)
+    return mapNode(value as Readonly<Record<string, YamlValue | undefined>>);
   const scalar = new Scalar(value);
   if (typeof value === "string" && value.includes("\n")) scalar.type = "BLOCK_LITERAL";
   return scalar;

@@ -1,0 +1,39 @@
+import { isAbsolute, join, resolve } from "node:path";
+import { CliError } from "../../cli-error.js";
+import { findRepoRoot } from "../../root.js";
+import type { TargetValues } from "../target.js";
+
+/** What is known of the Envoy that will read it. */
+export interface EnvoyMeans {
+  /** Folder of the filter's modules where Envoy runs. */
+  readonly wasmFolder: string;
+  /** Before 1.39 a retry can't go to another cluster. */
+  readonly canChangeCluster: boolean;
+}
+
+const MAJOR = 1000;
+const FIRST_WITH_CHANGE = MAJOR + 39;
+const OLDEST = MAJOR + 36;
+
+export const ENVOY_OPTIONS = {
+  wasm: { type: "string" },
+  "envoy-version": { type: "string" },
+} as const;
+
+/** @throws CliError for what can't be meant. */
+export function envoyMeans(values: TargetValues): EnvoyMeans {
+  const folder = typeof values.wasm === "string" ? values.wasm : join(findRepoRoot(), "build");
+  const version = typeof values["envoy-version"] === "string" ? values["envoy-version"] : "1.40";
+  return {
+    // A folder that is there is told whole: Envoy may be started anywhere.
+    wasmFolder: isAbsolute(folder) ? folder.replace(/(?<=.)\/+$/, "") : resolve(folder),
+    canChangeCluster: numberOf(version) >= FIRST_WITH_CHANGE,
+  };
+}
+
+function numberOf(version: string): number {
+  const [, major, minor] = /^v?(\d{1,3})\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
+  const number = Number(major) * MAJOR + Number(minor);
+  if (number >= OLDEST) return number;
+  throw new CliError(2, `--envoy-version must be 1.36 or later, like 1.40, got ${version}`);
+}
