@@ -18,6 +18,7 @@ const nodeSuites = [
   { name: "architecture", source: "test/architecture.test.ts", atOnce: 0 },
   { name: "support", source: "test/support", atOnce: 0 },
   { name: "extproc", source: "test/extproc", atOnce: 2 },
+  { name: "check", source: "test/check", atOnce: 0 },
   { name: "wasm", source: "test/wasm", atOnce: 0 },
   { name: "matrix", source: "test/versions", atOnce: 0 },
   // Nearly all their time is spent waiting for timers.

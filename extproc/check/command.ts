@@ -1,5 +1,50 @@
+import { readFileSync } from "node:fs";
+import { coloursFor } from "../cli/colours.js";
 import { CliError } from "../cli-error.js";
+import { readText } from "../config/text.js";
+import { parseCheck, USAGE } from "./arguments.js";
+import { checkFiles } from "./check.js";
+import { toJson, toText } from "./report.js";
+import type { CheckedFile } from "./setup/read.js";
 
-export async function check(_words: readonly string[]): Promise<number> {
-  throw new CliError(1, "check is not built yet");
+/** YAML of more is no file of a person's. */
+const MAX_BYTES = 4_194_304;
+const MAX_FILES = 500;
+
+/** Looks at files and says what is wrong in them; nothing is sent anywhere. */
+export async function check(words: readonly string[]): Promise<number> {
+  const command = parseCheck(words);
+  if (command === undefined) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  if (command.files.length > MAX_FILES) throw new CliError(2, `check takes at most ${MAX_FILES} files`);
+  const files = command.files.map(read);
+  const policy = command.policy === undefined ? undefined : read(command.policy);
+  const report = checkFiles(files, { envoy: command.envoy, istio: command.istio, policy });
+  const text = command.isJson ? toJson(report) : toText(report, coloursFor(process.stdout, process.env));
+  process.stdout.write(`${text}\n`);
+  const isBad = report.findings.some(({ level }) => level === "error" || command.isStrict);
+  return isBad ? 1 : 0;
+}
+
+function read(name: string): CheckedFile {
+  try {
+    return {
+      name: name === "-" ? "stdin" : name,
+      text: name === "-" ? readStandardInput() : readText(name, MAX_BYTES),
+    };
+  } catch (cause) {
+    throw new CliError(
+      2,
+      `${name} can't be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
+  }
+}
+
+function readStandardInput(): string {
+  const text = readFileSync(0, "utf8");
+  if (text.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+  return text.replace(/^\uFEFF/, "");
 }

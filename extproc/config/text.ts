@@ -13,13 +13,13 @@ const REASONS: Record<string, string> = {
 };
 
 /** A file's text without its byte order mark. @throws Error whose message says why not. */
-export function readText(file: string): string {
-  const bytes = readBounded(file);
+export function readText(file: string, maxBytes = MAX_BYTES): string {
+  const bytes = readBounded(file, maxBytes);
   if (!isUtf8(bytes)) throw new Error("it is no UTF-8 text");
   return bytes.toString("utf8").replace(/^\uFEFF/, "");
 }
 
-function readBounded(file: string): Buffer {
+function readBounded(file: string, maxBytes: number): Buffer {
   try {
     // Before opening: a pipe that nobody writes to would hold us up.
     const stat = statSync(file);
@@ -27,7 +27,7 @@ function readBounded(file: string): Buffer {
     if (!stat.isFile()) throw new Error("it is no regular file");
     const descriptor = openSync(file, "r");
     try {
-      return readAll(descriptor);
+      return readAll(descriptor, maxBytes);
     } finally {
       closeSync(descriptor);
     }
@@ -39,12 +39,12 @@ function readBounded(file: string): Buffer {
   }
 }
 
-function readAll(descriptor: number): Buffer {
-  const bytes = Buffer.allocUnsafe(MAX_BYTES + 1);
+function readAll(descriptor: number, maxBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(maxBytes + 1);
   let length = 0;
   for (let read = -1; read !== 0 && length < bytes.length; length += read) {
     read = readSync(descriptor, bytes, length, bytes.length - length, null);
   }
-  if (length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+  if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
   return bytes.subarray(0, length);
 }
