@@ -7,8 +7,9 @@ import type { Plan } from "./plan.js";
 import { readPolicy } from "./policy-file.js";
 import type { Rendered, Target, TargetValues } from "./target.js";
 import { envoyTarget } from "./targets/envoy.js";
+import { istioTarget } from "./targets/istio/target.js";
 
-const TARGETS: readonly Target[] = [envoyTarget];
+const TARGETS: readonly Target[] = [envoyTarget, istioTarget];
 
 const OPTIONS = {
   target: { type: "string" },

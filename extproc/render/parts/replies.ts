@@ -9,39 +9,43 @@ const BARE_OR_TRAPPED =
   "!response.code_details.startsWith('llm_breaker_'))";
 
 /** Replies that Envoy makes itself become JSON; the breaker's own pass as they are. */
-export const LOCAL_REPLIES: YamlMap = {
-  mappers: [
-    {
-      filter: {
-        or_filter: {
-          filters: [
-            { response_flag_filter: { flags: FLAGS } },
-            {
-              extension_filter: extension(
-                "bare_or_trapped",
-                "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
-                { expression: BARE_OR_TRAPPED },
-              ),
+export const LOCAL_REPLIES: YamlMap = jsonReplies();
+
+/** `only`: a condition, in CEL, of whose they are. */
+export function jsonReplies(only?: string): YamlMap {
+  const envoysOwn = {
+    or_filter: {
+      filters: [{ response_flag_filter: { flags: FLAGS } }, condition("bare_or_trapped", BARE_OR_TRAPPED)],
+    },
+  };
+  const filter =
+    only === undefined ? envoysOwn : { and_filter: { filters: [condition("only", only), envoysOwn] } };
+  return {
+    mappers: [
+      {
+        filter,
+        headers_to_add: [
+          { header: { key: "retry-after", value: "1" }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" },
+        ],
+        body_format_override: {
+          json_format: {
+            error: {
+              message: "%LOCAL_REPLY_BODY%",
+              type: "gateway_error",
+              param: null,
+              code: "%RESPONSE_CODE_DETAILS%",
             },
-          ],
-        },
-      },
-      headers_to_add: [
-        { header: { key: "retry-after", value: "1" }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" },
-      ],
-      body_format_override: {
-        json_format: {
-          error: {
-            message: "%LOCAL_REPLY_BODY%",
-            type: "gateway_error",
-            param: null,
-            code: "%RESPONSE_CODE_DETAILS%",
           },
         },
       },
-    },
-  ],
-};
+    ],
+  };
+}
+
+function condition(name: string, expression: string): YamlMap {
+  const type = "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter";
+  return { extension_filter: extension(name, type, { expression }) };
+}
 
 export const LIMIT_HEADERS = ["limit", "remaining", "reset"].flatMap((what) =>
   ["tokens", "requests"].map((unit) => `x-ratelimit-${what}-${unit}`),
