@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { chat, send } from "../support/client.js";
+import { alerts, panelQueries, variableQueries } from "../support/observability/files.js";
 import { freePort } from "../support/ports.js";
-import { type Metrics, metricsOf, scrape } from "../support/prometheus-page.js";
+import { hasLine, type Metrics, metricsOf, scrape, selectorsOf } from "../support/prometheus-page.js";
 import { findRepoRoot } from "../support/repo-root.js";
 import { startUpstream, type Upstream } from "../support/upstream.js";
 import { waitFor } from "../support/wait-for.js";
@@ -42,7 +43,7 @@ before(async () => {
   await rig.waitForState(1);
   await chat(rig.url);
   const word = JSON.stringify({ for: "10m", why: "a test" });
-  const url = `http://127.0.0.1:${adminPort}/v1/backends/public/close`;
+  const url = `http://127.0.0.1:${adminPort}/v1/backends/public/open`;
   const isTaken = async () => (await send(url, { body: word })).status === 200;
   await waitFor(isTaken, 10_000, "a service that knows the backend");
   await waitFor(takePages, 10_000, "all that was done on both pages");
@@ -99,4 +100,23 @@ describe("docs/metrics.md has every metric, its kind and its labels, and none th
     compare(ours(servicePage, /^llm_breaker_(?!service_)/), documented("The service's"));
     assert.match(servicePage, /^llm_breaker_service_process_cpu_seconds_total /m);
   });
+});
+
+describe("what is asked for is on the pages, under these labels", () => {
+  const ask = (queries: readonly string[]) => {
+    const printed = new Map([...metricsOf(envoyPage), ...metricsOf(servicePage)]);
+    const selectors = queries.flatMap(selectorsOf);
+    assert.ok(selectors.length > 1);
+    for (const selector of selectors) {
+      const { name, labels } = selector;
+      assert.ok(printed.has(name), name);
+      if (late.includes(name)) continue;
+      for (const label of labels) assert.ok(printed.get(name)?.labels?.includes(label), `${name} ${label}`);
+      assert.ok(hasLine(`${envoyPage}\n${servicePage}`, selector), JSON.stringify(selector));
+    }
+  };
+
+  test("by the alerts", () => ask(alerts().map(({ expr }) => expr)));
+  test("by the dashboard", () => ask(panelQueries()));
+  test("by its variables", () => ask(variableQueries()));
 });

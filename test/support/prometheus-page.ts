@@ -38,12 +38,32 @@ function labelsOf(line: string): string[] {
   return names.filter((name) => name !== "le").sort();
 }
 
-/** The metrics of ours that a PromQL expression names, each with the labels that its selector names. */
-export function selectorsOf(query: string): { readonly name: string; readonly labels: readonly string[] }[] {
-  return [...query.matchAll(/\b(llm_breaker_\w+|envoy_\w+)(\{[^}]*\})?/g)].map(
-    ([, name = "", selector = ""]) => ({
-      name: name.replace(/_bucket$/, ""),
-      labels: [...selector.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label),
-    }),
-  );
+/** A metric that a query asks for, and what its labels must be, as far as the query is definite. */
+export interface Selector {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** The metrics, of ours and of Envoy, that a PromQL expression names. */
+export function selectorsOf(query: string): Selector[] {
+  const found = query.matchAll(/\b((?:llm_breaker|envoy)_\w+)(\{[^}]*\})?/g);
+  return [...found]
+    .map(([, name = "", selector = ""]) => {
+      const matchers = [...selector.matchAll(/(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g)];
+      const exact = matchers.filter(([, , operator]) => operator === "=");
+      return {
+        name: name.replace(/_bucket$/, ""),
+        labels: matchers.map(([, label = ""]) => label),
+        values: Object.fromEntries(exact.map(([, label = "", , value = ""]) => [label, value])),
+      };
+    })
+    .filter(({ name }) => !/^envoy_(response_code_class|http_conn_manager_prefix|cluster_name)$/.test(name));
+}
+
+/** Whether one line of the page is of the metric and has those labels. */
+export function hasLine(page: string, { name, values }: Selector): boolean {
+  const wanted = Object.entries(values).map(([label, value]) => `${label}="${value}"`);
+  const lines = page.split("\n").filter((line) => line.startsWith(name));
+  return lines.some((line) => wanted.every((each) => line.includes(each)));
 }
