@@ -62,7 +62,8 @@ async function takePages(): Promise<boolean> {
     /^llm_breaker_chain_requests\{chain="chat"\} 3$/m.test(envoyPage) &&
     /^llm_breaker_diverted_requests_total\{.*\} 2$/m.test(servicePage) &&
     servicePage.includes("llm_breaker_override_remaining_seconds{") &&
-    servicePage.includes("llm_breaker_first_token_seconds{")
+    servicePage.includes("llm_breaker_first_token_seconds{") &&
+    envoyPage.includes("llm_breaker_first_token_ms_bucket{")
   );
 }
 
@@ -95,6 +96,28 @@ function compare(printed: Metrics, told: Metrics): void {
 
 describe("docs/metrics.md has every metric, its kind and its labels, and none that is not", () => {
   test("of Envoy", () => compare(ours(envoyPage, /^llm_breaker_/), documented("Envoy's")));
+
+  test("with steps that tell a slow first token from a very slow one", () => {
+    const steps = envoyPage.matchAll(/^llm_breaker_first_token_ms_bucket\{backend="gpu",le="([^"]+)"\}/gm);
+    const wanted = [
+      "50",
+      "100",
+      "250",
+      "500",
+      "1000",
+      "2500",
+      "5000",
+      "10000",
+      "20000",
+      "40000",
+      "80000",
+      "160000",
+    ];
+    assert.deepEqual(
+      [...steps].map(([, step]) => step),
+      [...wanted, "+Inf"],
+    );
+  });
 
   test("of the service", () => {
     compare(ours(servicePage, /^llm_breaker_(?!service_)/), documented("The service's"));
