@@ -3,6 +3,8 @@ import type { Answer, MessageKind } from "./messages.js";
 import type { RequestHeaders } from "./request-headers.js";
 import type { Job, Role } from "./role.js";
 import { describeRequest } from "./telemetry/request-fields.js";
+import type { Trace } from "./traces/trace.js";
+import { readTraceParent } from "./traces/trace-parent.js";
 import type { Message } from "./wire/processing-request.js";
 
 /** How far one HTTP exchange has got; it only goes forward. */
@@ -29,6 +31,9 @@ export class Conversation {
   constructor(
     private readonly role: Role | undefined,
     private readonly log: Logger,
+    /** For the log, also where no spans are made here. */
+    private readonly traceParent?: string,
+    private readonly trace?: Trace,
   ) {}
 
   /** The answer to one message; the next may be asked for only when this one is there. Never throws or rejects. */
@@ -65,8 +70,10 @@ export class Conversation {
     try {
       this.job?.onEnd?.();
     } catch (cause) {
-      this.log.error({ err: cause, ...describeRequest(this.headers) }, "role failed at a stream's end");
+      this.trace?.fail(cause);
+      this.log.error({ err: cause, ...this.describe() }, "role failed at a stream's end");
     }
+    this.trace?.end();
   }
 
   private ask(message: Message): Answer | Promise<Answer> {
@@ -87,7 +94,7 @@ export class Conversation {
     if (this.phase !== Phase.Start || this.role === undefined) return CONTINUE;
     this.phase = Phase.Request;
     this.headers = headers;
-    this.job = this.role.begin({ headers, attributes });
+    this.job = this.role.begin({ headers, attributes, trace: this.trace });
     return this.job.onRequestHeaders(isEnd);
   }
 
@@ -100,7 +107,14 @@ export class Conversation {
   }
 
   private fail(kind: MessageKind, cause: unknown): Answer {
-    this.log.error({ err: cause, kind, ...describeRequest(this.headers) }, "role failed, request continues");
+    this.trace?.fail(cause);
+    this.log.error({ err: cause, kind, ...this.describe() }, "role failed, request continues");
     return CONTINUE;
+  }
+
+  private describe(): Record<string, string> {
+    const fields = describeRequest(this.headers);
+    const parent = readTraceParent(this.traceParent);
+    return parent === undefined ? fields : { ...fields, trace_id: parent.traceId };
   }
 }

@@ -1,9 +1,11 @@
 import type { Logger } from "pino";
+import { Conversation } from "./conversation.js";
 import type { GrpcCall } from "./grpc/call.js";
 import { GrpcTransport, type Method } from "./grpc/server.js";
 import type { Health } from "./health.js";
 import type { Role } from "./role.js";
 import { ProcessingStream } from "./stream.js";
+import type { StreamTracer } from "./traces/trace.js";
 
 /** gRPC initial metadata that tells which job a stream is for. */
 export const ROLE_HEADER = "x-llm-breaker-role";
@@ -16,7 +18,11 @@ const MAX_WARNINGS = 10;
 
 /** What one stream finds its role in. */
 export interface RoleLease {
-  readonly services: { readonly roles: ReadonlyMap<string, Role> };
+  readonly services: {
+    readonly roles: ReadonlyMap<string, Role>;
+    /** Absent when nothing is traced. */
+    readonly tracer?: StreamTracer | undefined;
+  };
   end(): void;
 }
 
@@ -50,7 +56,10 @@ export class GrpcServer {
       const role = services.roles.get(name);
       if (role === undefined && warnings++ < MAX_WARNINGS)
         log.warn({ role: name.slice(0, 40) }, `unknown ${ROLE_HEADER}, stream is answered by CONTINUE`);
-      call.handle(new ProcessingStream(call, role, log, end));
+      // Envoy writes it, from its own span, into each stream that it opens; a client's own is no part of that.
+      const traceParent = call.metadata("traceparent");
+      const trace = role && services.tracer?.begin(name, traceParent);
+      call.handle(new ProcessingStream(call, new Conversation(role, log, traceParent, trace), log, end));
     };
     const methods = [health, ...sides].flatMap((service) => [...service.methods]);
     this.transport = new GrpcTransport(new Map([[PROCESS, process], ...methods]), maxBodyBytes + FRAME_BYTES);

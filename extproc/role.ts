@@ -1,11 +1,14 @@
 import type { Attributes } from "./attributes.js";
 import type { Answer } from "./messages.js";
 import type { RequestHeaders } from "./request-headers.js";
+import type { Trace } from "./traces/trace.js";
 
 /** What is known of one HTTP request when its stream begins. */
 export interface Exchange {
   readonly headers: RequestHeaders;
   readonly attributes: Attributes;
+  /** Absent when nobody traces it. */
+  readonly trace?: Trace | undefined;
 }
 
 /**

@@ -118,6 +118,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
     close() {
       closing ??= drain(grpcServer, httpServer, admin, health, inUse.drainTimeout, log).then(async () => {
         await side.close();
+        await generations.services.tracer?.flush();
         generations.closeAll();
       });
       return closing;

@@ -10,6 +10,7 @@ import { signalsSettings } from "./signals/settings.js";
 import { syncSettings } from "./sync/settings.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
 import { tokenizersSettings, tokensSettings } from "./tokens/settings.js";
+import { tracesSettings } from "./traces/settings.js";
 
 /** Names the variable that holds the path of our YAML file. */
 export const CONFIG_VARIABLE = "LLM_BREAKER_CONFIG";
@@ -49,6 +50,7 @@ export const serviceSchema = z.strictObject({
   sync: syncSettings,
   peers: peersSettings,
   control: controlSettings,
+  traces: tracesSettings,
 });
 
 export type ServiceConfig = Readonly<z.output<typeof serviceSchema>>;

@@ -20,6 +20,7 @@ import { warnOnce } from "./telemetry/warn-once.js";
 import { TokenCounter } from "./tokens/counter.js";
 import { Families } from "./tokens/families.js";
 import { VocabularyStore } from "./tokens/store.js";
+import { loadTracePackages, Tracer } from "./traces/tracer.js";
 
 /** All that one configuration gives: what streams are answered by. */
 export interface Services {
@@ -33,6 +34,8 @@ export interface Services {
   readonly signalAges: SignalAges;
   /** Which gateways may sync. */
   readonly admission: Admission;
+  /** Undefined when nothing is traced. */
+  readonly tracer: Tracer | undefined;
   /** Gives back what they hold; no stream uses them any more. */
   close(): void;
 }
@@ -68,11 +71,13 @@ export async function buildServices(
       const engines = new EngineSignals(config.signals, log).start();
       return { thing: engines, close: () => engines.close() };
     });
+    const tracer = await takeTracer(config, hold, log);
     return {
       limiter,
       advisors: [signals],
       signalAges: () => signals.ages(),
       admission: readAdmission(config.sync),
+      tracer,
       roles: new Map<string, Role>([
         [
           "count",
@@ -94,6 +99,16 @@ export async function buildServices(
     hold.release();
     throw cause;
   }
+}
+
+/** @throws ConfigError when OpenTelemetry's packages are not installed. */
+async function takeTracer({ traces }: ServiceConfig, hold: Hold, log: Logger): Promise<Tracer | undefined> {
+  if (traces === undefined) return undefined;
+  const packages = await loadTracePackages();
+  return hold.take("tracer", traces, () => {
+    const tracer = new Tracer(packages, traces, log);
+    return { thing: tracer, close: () => tracer.close() };
+  });
 }
 
 /** What was counted outlives changed limits: a reload must not give everybody a new budget. */

@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
-import { Conversation } from "./conversation.js";
+import type { Conversation } from "./conversation.js";
 import type { CallHandler, GrpcCall } from "./grpc/call.js";
 import { Status } from "./grpc/status.js";
 import type { Answer, MessageKind } from "./messages.js";
-import type { Role } from "./role.js";
 import { type Message, readProcessingRequest } from "./wire/processing-request.js";
 import { writeProcessingResponse } from "./wire/processing-response.js";
 import { WireError } from "./wire/reader.js";
@@ -16,7 +15,6 @@ import { WireError } from "./wire/reader.js";
  * ahead, and HTTP/2's flow control holds the rest back.
  */
 export class ProcessingStream implements CallHandler {
-  private readonly conversation: Conversation;
   private readonly waiting: Buffer[] = [];
   private isBusy = false;
   private hasPeerEnded = false;
@@ -24,12 +22,10 @@ export class ProcessingStream implements CallHandler {
 
   constructor(
     private readonly call: GrpcCall,
-    role: Role | undefined,
+    private readonly conversation: Conversation,
     private readonly log: Logger,
     private readonly onEnd: () => void,
-  ) {
-    this.conversation = new Conversation(role, log);
-  }
+  ) {}
 
   onMessage(bytes: Buffer): void {
     this.waiting.push(bytes);

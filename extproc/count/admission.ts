@@ -2,11 +2,12 @@ import { setImmediate } from "node:timers/promises";
 import type { Attributes } from "../attributes.js";
 import { callerOf } from "../callers/caller.js";
 import type { CallerSettings } from "../callers/settings.js";
-import type { Limiter } from "../limits/limiter.js";
+import type { Admission, Limiter, LimitRequest } from "../limits/limiter.js";
 import type { ImmediateAnswer } from "../messages.js";
 import { limitReply } from "../reply/limit-reply.js";
 import type { Exchange } from "../role.js";
 import type { Warn } from "../telemetry/warn-once.js";
+import { type Facts, inStage } from "../traces/trace.js";
 import type { RequestFacts } from "./facts.js";
 import { outputTokensOf } from "./metadata.js";
 
@@ -37,7 +38,7 @@ const UNLIMITED: LimitOutcome = { texts: {} };
 /** Asks the caller's limits; a chain without limits is not held to any. */
 export async function askLimits(
   parts: LimitParts | undefined,
-  { headers, attributes }: Exchange,
+  { headers, attributes, trace }: Exchange,
   facts: RequestFacts,
   { isOver, warn }: Circumstances,
 ): Promise<LimitOutcome> {
@@ -49,13 +50,15 @@ export async function askLimits(
   const caller = callerOf(headers, parts.callers);
   // That such requests have no limits is somebody's choice.
   if (caller === undefined && parts.callers.anonymous === "shared") warn(namelessIn(parts.callers));
-  const admission = await parts.limiter.admit({
+  const request: LimitRequest = {
     caller,
     className: classOf(attributes),
     promptTokens: facts.promptTokens,
     outputTokens: outputTokensOf(facts),
     answers: facts.output.kind === "odd" ? 1 : facts.output.answers,
-  });
+  };
+  const admit = () => parts.limiter.admit(request);
+  const admission = await inStage(trace, "limit", admit, (given) => admissionFacts(given, request));
   if (!admission.allowed) return { refusal: limitReply(admission) };
   await heardOfCallers();
   if (isOver()) parts.limiter.cancel(admission.reservation);
@@ -74,6 +77,15 @@ async function heardOfCallers(): Promise<void> {
   // The first is before the loop asks its sockets, the second after it.
   await setImmediate();
   await setImmediate();
+}
+
+/** Not who the caller is: what names him may be his key. */
+function admissionFacts(admission: Admission, { className }: LimitRequest): Facts {
+  return {
+    "llm_breaker.class": className,
+    "llm_breaker.allowed": admission.allowed,
+    "llm_breaker.limit": admission.allowed ? undefined : admission.reason,
+  };
 }
 
 function classOf(attributes: Attributes): string {

@@ -8,11 +8,12 @@ import { bodyTooLarge } from "../reply/too-large.js";
 import { pathOf } from "../request-headers.js";
 import type { Exchange, Job, Role } from "../role.js";
 import type { Warn } from "../telemetry/warn-once.js";
-import type { TokenCounter } from "../tokens/counter.js";
+import type { TokenCount, TokenCounter } from "../tokens/counter.js";
+import { type Facts, inStage } from "../traces/trace.js";
 import { askLimits, type LimitParts } from "./admission.js";
 import { readCanaryLimits } from "./canary-ask.js";
 import { type RequestFacts, UNKNOWN_FACTS } from "./facts.js";
-import { toDynamicMetadata } from "./metadata.js";
+import { outputTokensOf, toDynamicMetadata } from "./metadata.js";
 import { isCanary } from "./verdict.js";
 
 /** To answer a larger request would hold up the event loop; it gets the gate's own error. */
@@ -65,7 +66,7 @@ export class CountRole implements Role {
     const plain = decoded.kind === "plain" ? decoded.bytes : undefined;
     if (isReplyAsked(exchange.attributes)) return this.reply(exchange, plain);
     const isDecoded = listCodings(coding).length > 0;
-    const facts = plain && this.readFacts(pathOf(exchange.headers), plain, isDecoded);
+    const facts = plain && this.readFacts(exchange, plain, isDecoded);
     // Whatever a body makes us throw, its caller is held to his limits.
     return this.conclude(asked, (await facts?.catch(() => undefined)) ?? UNKNOWN_FACTS);
   }
@@ -74,19 +75,21 @@ export class CountRole implements Role {
     const isSmall = plain !== undefined && plain.length <= MAX_REPLY_BYTES;
     const body = isSmall ? parseObject(plain) : undefined;
     const immediate = body && this.parts.replier.reply(exchange, body);
+    exchange.trace?.note({ "llm_breaker.answer": immediate?.headers["x-llm-breaker-answer"] ?? "none" });
     return immediate ? { immediate } : {};
   }
 
   private async readFacts(
-    path: string,
+    { headers, trace }: Exchange,
     bytes: Buffer,
     isDecoded: boolean,
   ): Promise<RequestFacts | undefined> {
-    const read = await readBody(path, bytes, this.parts.maxTextBytes, isDecoded);
+    const read = await readBody(pathOf(headers), bytes, this.parts.maxTextBytes, isDecoded);
     if (read === undefined) return undefined;
     const { prompt, ...facts } = read;
     if (prompt === undefined) return { ...facts, exact: false };
-    const count = await this.parts.counter.count(facts.model, prompt, facts.media).catch(() => undefined);
+    const tokenize = () => this.parts.counter.count(facts.model, prompt, facts.media);
+    const count = await inStage(trace, "tokenize", tokenize, countFacts).catch(() => undefined);
     if (count === undefined) return { ...facts, exact: false };
     return { ...facts, promptTokens: count.tokens, exact: count.isExact };
   }
@@ -94,7 +97,28 @@ export class CountRole implements Role {
   private async conclude({ exchange, isOver }: Asked, facts: RequestFacts): Promise<Answer> {
     const outcome = await askLimits(this.parts.limits, exchange, facts, { isOver, warn: this.parts.warn });
     if ("refusal" in outcome) return { immediate: outcome.refusal };
-    const canary = isCanary(facts, readCanaryLimits(exchange.attributes));
+    const limits = readCanaryLimits(exchange.attributes);
+    const canary = isCanary(facts, limits);
+    exchange.trace?.note(requestFacts(facts, limits && canary));
     return { dynamicMetadata: toDynamicMetadata(facts, canary, outcome.texts) };
   }
+}
+
+function countFacts({ tokens, isExact, family }: TokenCount): Facts {
+  return {
+    "llm_breaker.prompt_tokens": tokens,
+    "llm_breaker.exact": isExact,
+    "llm_breaker.tokenizer": family,
+  };
+}
+
+/** @param isWhitelisted undefined when nobody asked for a canary */
+function requestFacts(facts: RequestFacts, isWhitelisted: boolean | undefined): Facts {
+  return {
+    "gen_ai.request.model": facts.model,
+    "llm_breaker.prompt_tokens": facts.promptTokens,
+    "llm_breaker.exact": facts.exact,
+    "llm_breaker.output_tokens": outputTokensOf(facts),
+    "llm_breaker.canary": isWhitelisted,
+  };
 }

@@ -4,6 +4,7 @@ import { DIALECTS, type DialectName } from "../dialects/dialects.js";
 import type { Answer, ProcessingMode } from "../messages.js";
 import { pathOf, type RequestHeaders } from "../request-headers.js";
 import type { Job } from "../role.js";
+import type { Trace } from "../traces/trace.js";
 import { modelOf, rewriteBody } from "./edits.js";
 import { fitHeaders, setHeaders } from "./headers.js";
 import { ModelEditor } from "./model-editor.js";
@@ -45,6 +46,7 @@ export class RewriteJob implements Job {
     private readonly headers: RequestHeaders,
     private readonly rules: RewriteRules,
     private readonly maxBodyBytes: number,
+    private readonly trace: Trace | undefined,
   ) {}
 
   onRequestHeaders(isWhole: boolean): Answer {
@@ -55,6 +57,17 @@ export class RewriteJob implements Job {
   }
 
   async onRequestBody(body: Buffer): Promise<Answer> {
+    const answer = await this.rewrite(body);
+    const { dialect, maxOutputTokens } = this.rules;
+    this.trace?.note({
+      "llm_breaker.rewritten": answer !== DONE,
+      "llm_breaker.dialect": dialect,
+      "llm_breaker.max_output_tokens": maxOutputTokens,
+    });
+    return answer;
+  }
+
+  private async rewrite(body: Buffer): Promise<Answer> {
     const decoded = await decodeBody(body, this.headers.get("content-encoding"), this.maxBodyBytes);
     if (decoded.kind !== "plain") return DONE;
     const plain = decoded.bytes;

@@ -17,7 +17,9 @@ export class RewriteRole implements Role {
     this.book = new RuleBook((problem) => log.warn(problem));
   }
 
-  begin({ headers, attributes }: Exchange): Job {
-    return new RewriteJob(headers, this.book.rulesFor(attributes), this.maxBodyBytes);
+  begin({ headers, attributes, trace }: Exchange): Job {
+    const rules = this.book.rulesFor(attributes);
+    trace?.note({ "llm_breaker.backend": rules.backend, "gen_ai.request.model": rules.model });
+    return new RewriteJob(headers, rules, this.maxBodyBytes, trace);
   }
 }

@@ -2,6 +2,8 @@ import { DIALECTS, type DialectName } from "../dialects/dialects.js";
 
 /** What a backend's cluster metadata ask of a body, and of its answer. */
 export interface RewriteRules {
+  /** The backend's alias. */
+  readonly backend: string | undefined;
   /** The backend's own name of its model. */
   readonly model: string | undefined;
   /** Cap on the tokens of one answer. */
@@ -46,6 +48,7 @@ export function readRules(metadata: ReadonlyMap<string, string>): ClusterRules {
   const cap = reader.count("maxOutputTokens");
   const removed = reader.list("remove");
   const usual: RewriteRules = {
+    backend: reader.text("backend"),
     model: reader.text("model"),
     maxOutputTokens: cap,
     outputTokensField: reader.oneOf("outputTokensField", ["max_tokens", "max_completion_tokens"]),

@@ -13,6 +13,8 @@ export interface TokenCount {
   tokens: number;
   /** False for an upper bound, an unknown family, media, or text that imitates special tokens. */
   isExact: boolean;
+  /** By which family's vocabulary. */
+  family: string;
 }
 
 /** What is to be counted of one prompt. */
@@ -58,16 +60,17 @@ export class TokenCounter {
       const { pieces, idCount } = prompt.large;
       const bound = upperBoundOfSize(prompt.large, family.vocabulary.normalization);
       const marks = marksOf(pieces) + TOKENS_PER_TOOL_LIST;
-      return { tokens: bound + idCount + marks + mediaTokens, isExact: false };
+      return { tokens: bound + idCount + marks + mediaTokens, isExact: false, family: family.name };
     }
     const work = workOf(prompt, family);
     const reply = await this.ask(work, family);
     const flatTokens = work.flatTokens + mediaTokens;
     if (reply === undefined) {
-      return { tokens: flatTokens + work.templateTokens + boundOf(family, work.texts), isExact: false };
+      const bound = work.templateTokens + boundOf(family, work.texts);
+      return { tokens: flatTokens + bound, isExact: false, family: family.name };
     }
     const isExact = reply.isExact && work.isExact && family.isExact && media.images + media.audio === 0;
-    return { tokens: flatTokens + reply.tokens, isExact };
+    return { tokens: flatTokens + reply.tokens, isExact, family: family.name };
   }
 
   /** Undefined when the prompt is too large, the time is over or the vocabulary can't tell. */

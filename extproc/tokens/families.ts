@@ -17,6 +17,8 @@ export interface Vocabulary {
 
 /** How one model's prompts are counted. */
 export interface Family {
+  /** A family's own, or "own" for an operator's file. */
+  readonly name: string;
   readonly vocabulary: Vocabulary;
   readonly template: Template;
   /** False when vocabulary or template are only like the model's own. */
@@ -72,6 +74,7 @@ function shippedFamily(name: FamilyName, isExact: boolean, store: VocabularyStor
   const { vocabulary, template } = FAMILIES[name];
   const source = sourceOf(vocabulary);
   return {
+    name,
     vocabulary: handleOf(source, VOCABULARIES[vocabulary], store),
     template: templateNamed(template),
     isExact,
@@ -91,7 +94,10 @@ async function loadOwn(
   }
   const { source, normalization } = await loadOwnFile(file ?? "", field, store);
   const vocabulary = handleOf(source, normalization, store);
-  return { patterns, family: { vocabulary, template: given ?? templateNamed("plain"), isExact: true } };
+  return {
+    patterns,
+    family: { name: "own", vocabulary, template: given ?? templateNamed("plain"), isExact: true },
+  };
 }
 
 async function loadOwnFile(file: string, field: Field, store: VocabularyStore) {

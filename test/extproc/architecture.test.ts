@@ -12,7 +12,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   body: ["threads"],
   config: [],
   tokens: ["body", "threads", "config", "root.ts"],
-  count: ["body", "tokens", "callers", "reply", "request-headers.ts"],
+  count: ["body", "tokens", "callers", "reply", "traces", "request-headers.ts"],
   reply: ["body", "request-headers.ts"],
   remember: ["body", "callers", "config", "reply", "request-headers.ts"],
   dialects: ["body", "dialects/anthropic"],
@@ -22,6 +22,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   signals: ["config", "threads"],
   sync: ["config"],
   telemetry: ["request-headers.ts"],
+  traces: ["config", "optional-package.ts"],
 };
 
 function runtimeImports(file: string): string[] {

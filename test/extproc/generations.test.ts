@@ -9,6 +9,7 @@ function servicesNamed(name: string, closed: string[]): Services {
     limiter: undefined,
     advisors: [],
     signalAges: () => [],
+    tracer: undefined,
     admission: () => true,
     close: () => closed.push(name),
   };

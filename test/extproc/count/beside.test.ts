@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { CountRole } from "../../../extproc/count/role.js";
 
 const role = new CountRole({
-  counter: { count: async () => ({ tokens: 5, isExact: true }) },
+  counter: { count: async () => ({ tokens: 5, isExact: true, family: "qwen" }) },
   replier: { reply: () => undefined },
   maxBodyBytes: 16_777_216,
   maxTextBytes: 262_144,

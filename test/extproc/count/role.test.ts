@@ -36,7 +36,7 @@ interface Given {
 
 function begin({ parts = {}, attributes = [], headers = {} }: Given) {
   const role = new CountRole({
-    counter: { count: async () => ({ tokens: 5, isExact: true }) },
+    counter: { count: async () => ({ tokens: 5, isExact: true, family: "qwen" }) },
     replier: { reply: () => undefined },
     maxBodyBytes: 1_000_000,
     maxTextBytes: 262_144,

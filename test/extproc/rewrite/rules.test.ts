@@ -9,6 +9,7 @@ test("a cluster without metadata asks for nothing", () => {
   assert.deepEqual(usual, degraded);
   assert.deepEqual(problems, []);
   assert.deepEqual(usual, {
+    backend: undefined,
     model: undefined,
     maxOutputTokens: undefined,
     outputTokensField: undefined,
@@ -36,6 +37,7 @@ test("reads every key, lists with blanks, and what groups stand for", () => {
   });
   assert.deepEqual(problems, []);
   assert.deepEqual(usual, {
+    backend: "small",
     model: "模型-é",
     maxOutputTokens: 1024,
     outputTokensField: "max_completion_tokens",

@@ -30,7 +30,7 @@ class SlowVocabulary {
 }
 
 function counterOf(vocabulary: Family["vocabulary"], limits: Partial<TokenLimits>): TokenCounter {
-  const family = { vocabulary, template: templateNamed("chatml"), isExact: true };
+  const family = { name: "qwen", vocabulary, template: templateNamed("chatml"), isExact: true };
   return new TokenCounter(() => family, { ...DEFAULTS, ...limits });
 }
 
@@ -40,7 +40,11 @@ function completion(text: string): Prompt {
 
 test("answers the upper bound when the time is over", async () => {
   const counter = counterOf(new SlowVocabulary(), { timeLimit: 5 });
-  assert.deepEqual(await counter.count("m", completion("grüß"), NO_MEDIA), { tokens: 7, isExact: false });
+  assert.deepEqual(await counter.count("m", completion("grüß"), NO_MEDIA), {
+    tokens: 7,
+    isExact: false,
+    family: "qwen",
+  });
 });
 
 test("never tokenizes a text above the limit", async () => {
@@ -49,6 +53,7 @@ test("never tokenizes a text above the limit", async () => {
   assert.deepEqual(await counter.count("m", completion("x".repeat(11)), NO_MEDIA), {
     tokens: 12,
     isExact: false,
+    family: "qwen",
   });
   assert.equal(vocabulary.started, 0);
 });
@@ -66,7 +71,7 @@ test("keeps a large text's place until its native work has really ended", async 
   const third = counter.count("m", completion("large three"), NO_MEDIA);
   await new Promise(setImmediate);
   vocabulary.finish("large three", 3);
-  assert.deepEqual(await third, { tokens: 3, isExact: true });
+  assert.deepEqual(await third, { tokens: 3, isExact: true, family: "qwen" });
 });
 
 test("lets small texts pass while every place of the large is taken", async () => {
@@ -77,9 +82,9 @@ test("lets small texts pass while every place of the large is taken", async () =
   await new Promise(setImmediate);
   assert.equal(vocabulary.started, 2);
   vocabulary.finish("hi", 1);
-  assert.deepEqual(await small, { tokens: 1, isExact: true });
+  assert.deepEqual(await small, { tokens: 1, isExact: true, family: "qwen" });
   vocabulary.finish("large one", 2);
-  assert.deepEqual(await large, { tokens: 2, isExact: true });
+  assert.deepEqual(await large, { tokens: 2, isExact: true, family: "qwen" });
 });
 
 test("answers the upper bound when the tokenizer fails", async () => {
@@ -90,6 +95,7 @@ test("answers the upper bound when the tokenizer fails", async () => {
   assert.deepEqual(await counterOf(broken, {}).count("m", completion("abc"), NO_MEDIA), {
     tokens: 4,
     isExact: false,
+    family: "qwen",
   });
 });
 
@@ -105,5 +111,5 @@ test("answers the upper bound while the vocabulary is not loaded", async () => {
 test("counts ids by their number, without a tokenizer", async () => {
   const counter = counterOf(new SlowVocabulary(), {});
   const prompt: Prompt = { kind: "completion", completion: { texts: [], idCount: 7, prompts: 2 } };
-  assert.deepEqual(await counter.count("m", prompt, NO_MEDIA), { tokens: 7, isExact: true });
+  assert.deepEqual(await counter.count("m", prompt, NO_MEDIA), { tokens: 7, isExact: true, family: "qwen" });
 });

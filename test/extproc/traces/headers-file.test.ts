@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { ConfigError } from "../../../extproc/config/errors.js";
+import { readHeadersFile } from "../../../extproc/traces/headers-file.js";
+
+const file = join(mkdtempSync(join(tmpdir(), "llm-breaker-headers-")), "headers");
+
+function read(text: string | Buffer) {
+  writeFileSync(file, text);
+  return readHeadersFile(file);
+}
+
+test("reads headers line by line", () => {
+  assert.deepEqual(readHeadersFile(undefined), {});
+  assert.deepEqual(read("Authorization: Bearer a:b\r\n\nx-team:  42 \n"), {
+    authorization: "Bearer a:b",
+    "x-team": "42",
+  });
+});
+
+test("names field and line of what is none, and never its text", () => {
+  for (const line of [
+    "SECRET",
+    ": SECRET",
+    "x-key:",
+    "x key: SECRET",
+    "x-key: SECRET\u0001",
+    "x-key: SECRET\u20ac",
+  ]) {
+    assert.throws(
+      () => read(`x-good: 1\n${line}\n`),
+      (cause: Error) => {
+        assert.match(cause.message, /traces\.headersFile .*line 2 is none/);
+        assert.doesNotMatch(cause.message, /SECRET/);
+        return cause instanceof ConfigError;
+      },
+    );
+  }
+  assert.throws(
+    () => readHeadersFile("/nowhere"),
+    /traces\.headersFile must name a readable file, got "\/nowhere"/,
+  );
+});
+
+test("any file is headers or a ConfigError", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+      ),
+      (text) => {
+        try {
+          for (const value of Object.values(read(text))) assert.match(value, /^[\t\x20-\x7e\x80-\xff]+$/);
+        } catch (cause) {
+          assert.ok(cause instanceof ConfigError);
+        }
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
