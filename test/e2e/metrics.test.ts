@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { chat, send } from "../support/client.js";
-import { alerts, panelQueries, variableQueries } from "../support/observability/files.js";
+import { alerts, panelQueries, scrapedPath, variableQueries } from "../support/observability/files.js";
 import { freePort } from "../support/ports.js";
 import { hasLine, type Metrics, metricsOf, scrape, selectorsOf } from "../support/prometheus-page.js";
 import { findRepoRoot } from "../support/repo-root.js";
@@ -125,9 +125,15 @@ describe("docs/metrics.md has every metric, its kind and its labels, and none th
   });
 });
 
-describe("what is asked for is on the pages, under these labels", () => {
+describe("what is asked for is on the pages that prometheus.yaml names, under these labels", () => {
+  let pages: string;
+  before(async () => {
+    const envoy = await scrape(`${rig.envoy.url(9901)}${scrapedPath("llm-breaker-envoy")}`);
+    pages = `${envoy}\n${await scrape(`${rig.service?.httpUrl}${scrapedPath("llm-breaker-service")}`)}`;
+  });
+
   const ask = (queries: readonly string[]) => {
-    const printed = new Map([...metricsOf(envoyPage), ...metricsOf(servicePage)]);
+    const printed = metricsOf(pages);
     const selectors = queries.flatMap(selectorsOf);
     assert.ok(selectors.length > 1);
     for (const selector of selectors) {
@@ -135,7 +141,7 @@ describe("what is asked for is on the pages, under these labels", () => {
       assert.ok(printed.has(name), name);
       if (late.includes(name)) continue;
       for (const label of labels) assert.ok(printed.get(name)?.labels?.includes(label), `${name} ${label}`);
-      assert.ok(hasLine(`${envoyPage}\n${servicePage}`, selector), JSON.stringify(selector));
+      assert.ok(hasLine(pages, selector), JSON.stringify(selector));
     }
   };
 

@@ -1,7 +1,7 @@
 // What envoy/observability asks Prometheus.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { findRepoRoot } from "../repo-root.js";
 
 export const folder = join(findRepoRoot(), "envoy", "observability");
@@ -38,6 +38,32 @@ export function alerts(): Alert[] {
 export function dashboard(): Dashboard {
   return JSON.parse(textOf("grafana-dashboard.json")) as Dashboard;
 }
+
+interface ScrapeConfig {
+  readonly job_name: string;
+  readonly metrics_path?: string;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+/** Where prometheus.yaml finds a job's page. */
+export function scrapedPath(job: string): string {
+  const { scrape_configs } = parse(textOf("prometheus.yaml")) as { scrape_configs: ScrapeConfig[] };
+  const found = scrape_configs.find(({ job_name }) => job_name === job);
+  if (found === undefined) throw new Error(`prometheus.yaml has no ${job}`);
+  const { metrics_path = "/metrics", params } = found;
+  return pathOf(metrics_path, params);
+}
+
+/** The same of monitors.yaml. */
+export function monitoredPaths(): string[] {
+  const [pods, services] = parseAllDocuments(textOf("monitors.yaml")).map((document) => document.toJS());
+  return [...pods.spec.podMetricsEndpoints, ...services.spec.endpoints].map(({ path, params }) =>
+    pathOf(path, params),
+  );
+}
+
+const pathOf = (path: string, params: Readonly<Record<string, string>> = {}): string =>
+  `${path}?${new URLSearchParams(params)}`;
 
 /** The panels' queries, with what Grafana would put in place of its variables. */
 export function panelQueries(): string[] {
