@@ -9,10 +9,13 @@ import { Group } from "./peers/group.js";
 import { memberName, PeersSide } from "./peers/peers-side.js";
 import type { PeersSettings } from "./peers/settings.js";
 import type { Advisor } from "./sync/contract.js";
+import { failureRate } from "./sync/failure-rate.js";
 import { Gateways, type GatewayTransition } from "./sync/gateways.js";
 import { defineGatewayMetrics } from "./telemetry/gateway-metrics.js";
 import { MetricsPage } from "./telemetry/metrics-page.js";
 import { definePeersMetrics } from "./telemetry/peers-metrics.js";
+import { defineWebhookMetrics } from "./telemetry/webhook-metrics.js";
+import { Webhooks } from "./webhook/webhooks.js";
 
 const SWEEP_MS = 500;
 
@@ -27,6 +30,7 @@ export class ControlSide {
   readonly history = new History();
   readonly overrides: Overrides;
   readonly trends: Trends;
+  readonly webhooks: Webhooks;
   /** Who has a say whatever is configured, before those of the configuration. */
   private readonly lasting: readonly Advisor[];
   private configured: () => readonly Advisor[] = () => [];
@@ -54,6 +58,15 @@ export class ControlSide {
     this.gateways.onTransition((happened) => {
       log.info(describe(happened), "transition");
       this.history.addTransition(happened);
+      this.webhooks.note(happened.backend, happened.transition);
+    });
+    this.webhooks = new Webhooks({
+      log,
+      now,
+      wallNow: Date.now,
+      gateways: () => this.gateways.list(),
+      group: this.group,
+      service: memberName(peers),
     });
     this.trends = new Trends({ now, wallNow: Date.now, gateways: () => this.gateways.list() });
     this.gateways.onCounted((...counted) => this.trends.take(...counted));
@@ -63,6 +76,7 @@ export class ControlSide {
       () => this.peers.peers,
       () => this.group.view().members.filter(({ isLive }) => isLive).length,
     );
+    defineWebhookMetrics(this.metrics, this.webhooks);
     keepJournal(this.overrides, this.history, log);
     this.timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
   }
@@ -95,6 +109,7 @@ export class ControlSide {
 
   async close(): Promise<void> {
     clearInterval(this.timer);
+    this.webhooks.close();
     await this.peers.close();
   }
 
@@ -102,10 +117,21 @@ export class ControlSide {
     this.gateways.sweep();
     this.overrides.expire();
     this.trends.close();
+    this.webhooks.step();
   }
 }
 
 function describe({ gateway, backend, transition, atMs }: GatewayTransition): object {
-  const { ageMs, ...figures } = transition;
-  return { backend, ...gateway, at: new Date(atMs).toISOString(), ...figures };
+  const { ageMs, calls, weightedFailures, ...figures } = transition;
+  const rate = failureRate(weightedFailures, calls);
+  const at = new Date(atMs).toISOString();
+  return {
+    backend,
+    ...gateway,
+    at,
+    ...figures,
+    calls,
+    weightedFailures: weightedFailures / 100,
+    failureRate: rate,
+  };
 }

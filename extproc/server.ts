@@ -19,6 +19,7 @@ import { syncEndpoint } from "./sync-endpoint.js";
 import { createLog } from "./telemetry/log.js";
 import { defineSignalsMetrics } from "./telemetry/signals-metrics.js";
 import { usageService } from "./usage/usage-service.js";
+import { readTargets } from "./webhook/target.js";
 
 /** Settings that ports, who may use them, and the largest gRPC message are made of. */
 const START_ONLY = ["listen", "control", "maxBodyBytes"] as const;
@@ -50,10 +51,12 @@ export interface Service {
 export async function startService(config: ServiceConfig, parts: ServiceParts = {}): Promise<Service> {
   const log = createLog(config.log.level);
   const startedAt = performance.now();
+  const targets = readTargets(config.webhooks);
   const shelf = new Shelf();
   const side = new ControlSide(log, parts, config.peers);
   const generations = new Generations(await buildServices(config, shelf, log, side));
   side.use(() => generations.services.advisors);
+  side.webhooks.apply(targets);
   defineSignalsMetrics(side.metrics, () => generations.services.signalAges());
   const health = new Health();
   const { maxBodyBytes } = config;
@@ -95,6 +98,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
       return generations.count;
     },
     async reconfigure(next) {
+      const nextTargets = readTargets(next.webhooks);
       const services = await buildServices(next, shelf, log, side);
       if (closing !== undefined) {
         services.close();
@@ -105,6 +109,7 @@ export async function startService(config: ServiceConfig, parts: ServiceParts = 
         throw cause;
       });
       generations.swap(services);
+      side.webhooks.apply(nextTargets);
       log.level = next.log.level;
       log.info({ changed: changedKeys(inUse, next) }, "reconfigured");
       for (const key of START_ONLY) {

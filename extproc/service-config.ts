@@ -11,6 +11,7 @@ import { syncSettings } from "./sync/settings.js";
 import { LOG_LEVELS } from "./telemetry/log.js";
 import { tokenizersSettings, tokensSettings } from "./tokens/settings.js";
 import { tracesSettings } from "./traces/settings.js";
+import { webhooksSettings } from "./webhook/settings.js";
 
 /** Names the variable that holds the path of our YAML file. */
 export const CONFIG_VARIABLE = "LLM_BREAKER_CONFIG";
@@ -50,6 +51,7 @@ export const serviceSchema = z.strictObject({
   sync: syncSettings,
   peers: peersSettings,
   control: controlSettings,
+  webhooks: webhooksSettings,
   traces: tracesSettings,
 });
 

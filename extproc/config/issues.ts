@@ -54,7 +54,7 @@ function article(expected: string): string {
   return `a ${expected}`;
 }
 
-/** What was given, short, and without what may be a password before an @. */
+/** What was given, short, and without what may be a password before an @, or a secret in a URL's path. */
 function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "number") return String(value);
@@ -66,5 +66,6 @@ function show(value: unknown): string {
   }
   // Each run matches to its end, whatever comes there: one that may fail is tried again from each of its characters.
   text = text.replaceAll(/(?:[^"\\@]|\\.)*(@|"|$)/g, (run, end) => (end === "@" ? "***@" : run));
+  text = text.replaceAll(/(https?:\/\/[^/"\s]*\/)[^"\s]+/g, "$1…");
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

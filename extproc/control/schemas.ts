@@ -183,6 +183,7 @@ export const transitionSchema = z
     waitMs: whole,
     calls: whole,
     weightedFailures: z.number(),
+    failureRate: z.number().openapi({ description: "Percent of the calls; 0 without any." }),
     consecutiveFailures: whole,
     who: z.string().optional().openapi({ description: "The operator whose reset it follows from." }),
     why: z.string().optional(),

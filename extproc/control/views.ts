@@ -1,5 +1,6 @@
 import type { GroupBackendView } from "../peers/group.js";
 import type { Advice, BackendReport, Gateway, Latency, Signals, Window } from "../sync/contract.js";
+import { failureRate } from "../sync/failure-rate.js";
 import { mostSeen } from "../sync/most-seen.js";
 import type { ControlParts, Fleet } from "./fleet.js";
 import type { HistoryEntry } from "./history.js";
@@ -64,9 +65,12 @@ export function viewEntry(entry: HistoryEntry): EntryView {
   }
   const { node, process, policy } = entry.gateway;
   const { ageMs: _, ...transition } = entry.transition;
-  const weightedFailures = transition.weightedFailures / WEIGHT_UNIT;
+  const figures = {
+    weightedFailures: transition.weightedFailures / WEIGHT_UNIT,
+    failureRate: failureRate(transition.weightedFailures, transition.calls),
+  };
   const reset = word && { who: word.who, why: word.why };
-  return { ...common, kind: "transition", node, process, policy, ...transition, weightedFailures, ...reset };
+  return { ...common, kind: "transition", node, process, policy, ...transition, ...figures, ...reset };
 }
 
 function placedBackends(fleet: Fleet): Map<string, Placed[]> {
@@ -141,12 +145,12 @@ function severity({ state, mode }: Pick<BackendReport, "state" | "mode">): numbe
 function viewWindow(windows: readonly Window[]): WindowView {
   const sum = (key: keyof Window) => windows.reduce((total, window) => total + window[key], 0);
   const calls = sum("calls");
-  const weightedFailures = sum("weightedFailures") / WEIGHT_UNIT;
+  const weightedFailures = sum("weightedFailures");
   return {
     calls,
     failures: sum("failures"),
-    weightedFailures,
-    failureRate: calls === 0 ? 0 : Math.round((weightedFailures / calls) * 1000) / 10,
+    weightedFailures: weightedFailures / WEIGHT_UNIT,
+    failureRate: failureRate(weightedFailures, calls),
     backpressure: sum("backpressure"),
     outOfMemory: sum("outOfMemory"),
     firstTokens: sum("firstTokens"),

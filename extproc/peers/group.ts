@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Advice, Advisor, BackendReport, Gateway, SharedOverride } from "../sync/contract.js";
 import { BackendGroup, type GroupParts } from "./backend-group.js";
 import { LIVE_MS, Members } from "./members.js";
-import { MAX_BACKENDS, MAX_OVERRIDES, type PeerMessage } from "./message.js";
+import { type BackendView, MAX_BACKENDS, MAX_OVERRIDES, type PeerMessage } from "./message.js";
 import { readPeerMessage } from "./message-reader.js";
 import { writePeerMessage } from "./message-writer.js";
 import { authorOf, phaseOf } from "./version.js";
@@ -41,6 +41,13 @@ export interface GroupView {
   readonly name: string;
   readonly members: readonly MemberView[];
   readonly backends: readonly GroupBackendView[];
+}
+
+/** What another live member told of its gateways: of each backend those that are not CLOSED. */
+export interface OtherMember {
+  readonly id: string;
+  readonly name: string;
+  readonly backends: ReadonlyMap<string, { readonly view: Pick<BackendView, "gateways" | "weight"> }>;
 }
 
 export interface MemberView {
@@ -190,6 +197,16 @@ export class Group implements Advisor {
     });
     const backends = [...this.backends.values()].map((backend) => this.backendView(backend));
     return { isGrouped, member: this.id, name, members, backends };
+  }
+
+  /** The other members that count now. */
+  others(): readonly OtherMember[] {
+    return this.options.isGrouped ? this.members.live(this.options.now()) : [];
+  }
+
+  /** True for a member that does not know the others yet. */
+  get isNew(): boolean {
+    return this.options.isGrouped && this.isListening();
   }
 
   private backendView(backend: BackendGroup): GroupBackendView {
