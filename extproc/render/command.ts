@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { CliError } from "../cli-error.js";
 import { ConfigError } from "../config/errors.js";
-import { readText } from "../config/text.js";
+import { oneLine, textOf, writeOut } from "./files.js";
+import { putInto } from "./into/command.js";
 import type { Plan } from "./plan.js";
 import { readPolicy } from "./policy-file.js";
 import type { Rendered, Target, TargetValues } from "./target.js";
@@ -19,7 +19,8 @@ const OPTIONS = {
 
 const USAGE = `llm-breaker render: from a policy of twenty lines to the YAML that runs it
 
-  llm-breaker render policy.yaml --target envoy > envoy.yaml
+  llm-breaker render policy.yaml > envoy.yaml              a whole configuration
+  llm-breaker render policy.yaml --into envoy.yaml         the breaker in one that you have
 
   --target NAME            ${TARGETS.map(({ name }) => name).join(", ")}; envoy if not given
   -o, --output FILE        in place of standard output
@@ -53,8 +54,12 @@ export async function render(words: readonly string[]): Promise<number> {
   const target = targetNamed(values.target);
   const plan = readPlan(file);
   if (plan === undefined) return 1;
-  put(target.write(plan, values), values.output);
-  return 0;
+  if (typeof values.into !== "string") {
+    put(target.write(plan, values), values.output);
+    return 0;
+  }
+  if (target !== envoyTarget) throw new CliError(2, "--into goes with --target envoy");
+  return putInto(values.into, plan, values);
 }
 
 function parseWords(words: readonly string[]): { values: TargetValues; positionals: string[] } {
@@ -92,36 +97,8 @@ function readPlan(file: string): Plan | undefined {
   }
 }
 
-function textOf(file: string): string {
-  try {
-    return readText(file);
-  } catch (cause) {
-    throw new CliError(
-      1,
-      `${file} can't be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
-  }
-}
-
 function put({ text, notes }: Rendered, output: TargetValues[string]): void {
   if (typeof output === "string") writeOut(output, text);
   else process.stdout.write(text);
   for (const note of notes) process.stderr.write(`note: ${oneLine(note)}\n`);
-}
-
-function writeOut(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (cause) {
-    throw new CliError(
-      1,
-      `${file} can't be written: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
-  }
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ");
 }

@@ -18,7 +18,22 @@ const OLDEST = MAJOR + 36;
 export const ENVOY_OPTIONS = {
   wasm: { type: "string" },
   "envoy-version": { type: "string" },
+  into: { type: "string" },
+  route: { type: "string", multiple: true },
+  listener: { type: "string" },
+  chain: { type: "string" },
+  "dry-run": { type: "boolean" },
 } as const;
+
+export const ENVOY_HELP = `  --wasm FOLDER            where Envoy finds the filter's modules; this package's build folder if not given
+  --envoy-version 1.36     the Envoy that will run it, 1.40 if not given; before 1.39 nothing is failed over in flight
+  --into envoy.yaml        puts the breaker into a file that you have: what is in it stays, byte for byte, and a second time changes
+                           nothing. A backend without url is the cluster of its name there. It is written in its place, unless
+                           -o names another file (-o - is standard output)
+  --route NAME             with --into: the route that is meant, by its name, prefix or path; not needed where there is one
+  --listener NAME          with --into: only routes of this listener
+  --chain NAME             with --into: the chain of these routes
+  --dry-run                with --into: only tells what would change`;
 
 /** @throws CliError for what can't be meant. */
 export function envoyMeans(values: TargetValues): EnvoyMeans {

@@ -8,12 +8,11 @@ import type { Plan } from "../plan.js";
 import type { Target } from "../target.js";
 import { commented, type YamlMap } from "../yaml/value.js";
 import { writeSharing } from "../yaml/writer.js";
-import { ENVOY_OPTIONS, type EnvoyMeans, envoyMeans } from "./envoy-options.js";
+import { ENVOY_HELP, ENVOY_OPTIONS, type EnvoyMeans, envoyMeans } from "./envoy-options.js";
 
 export const envoyTarget: Target = {
   name: "envoy",
-  help: `  --wasm FOLDER            where Envoy finds the filter's modules; this package's build folder if not given
-  --envoy-version 1.36     the Envoy that will run it, 1.40 if not given; before 1.39 nothing is failed over in flight`,
+  help: ENVOY_HELP,
   options: ENVOY_OPTIONS,
   write(plan, values) {
     const means = envoyMeans(values);

@@ -1,6 +1,6 @@
-import { Document, isCollection, isScalar, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { Document, isCollection, isScalar, Pair, Scalar, visit, YAMLMap, YAMLSeq } from "yaml";
 import { shareEqual } from "./share.js";
-import { Commented, plain, type YamlValue } from "./value.js";
+import { Commented, plain, type YamlMap, type YamlValue } from "./value.js";
 
 /** Width of a line of comment, its indentation left out. */
 const COMMENT_WIDTH = 110;
@@ -18,6 +18,20 @@ export function writeSharing(header: string, value: YamlValue): string {
   const document = documentOf(value);
   shareEqual(document);
   return `${hashed(header)}\n\n${textOf(document)}`;
+}
+
+/** A map or a list in lines, without a line break at its end: a piece of a larger text. */
+export function writeFragment(value: YamlMap | readonly YamlValue[]): string {
+  const document = documentOf(value);
+  if (isCollection(document.contents)) document.contents.flow = false;
+  return textOf(document).trimEnd();
+}
+
+/** In one line, without comments. */
+export function writeFlow(value: YamlValue): string {
+  const document = new Document(plain(value), { version: "1.1", aliasDuplicateObjects: false });
+  visit(document, { Collection: (_, node) => void Object.assign(node, { flow: true }) });
+  return textOf(document).trimEnd();
 }
 
 function documentOf(value: YamlValue): Document {

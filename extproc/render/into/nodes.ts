@@ -1,0 +1,49 @@
+import { type Document, isCollection, isMap, isScalar, type Node, type YAMLSeq } from "yaml";
+import { Commented, plain, type YamlValue } from "../yaml/value.js";
+
+/** Each wanted item with the one that is there; lists of one length go by place. */
+export function matchItems(
+  list: YAMLSeq,
+  desired: readonly YamlValue[],
+  document: Document.Parsed,
+): [Node | undefined, YamlValue][] {
+  const items = list.items as Node[];
+  if (items.length === desired.length) return desired.map((wanted, at) => [items[at], wanted]);
+  const left = items.map((item) => ({ item, key: keyOf(item.toJS(document)) }));
+  return desired.map((wanted) => {
+    const at = left.findIndex(({ key }) => key === keyOf(plain(wanted)));
+    return [at < 0 ? undefined : left.splice(0, at + 1).at(-1)?.item, wanted];
+  });
+}
+
+/** What an item of a list goes by. */
+function keyOf(value: unknown): string {
+  if (isRecord(value)) {
+    for (const name of ["name", "priority"]) {
+      if (typeof value[name] === "string") return `${name} ${value[name]}`;
+    }
+  }
+  return JSON.stringify(value);
+}
+
+export function canGoInto(node: Node | null, wanted: YamlValue): boolean {
+  const value = bare(wanted);
+  if (!isCollection(node) || (node.items.length === 0 && node.flow !== true)) return false;
+  return isMap(node) ? isRecord(value) : Array.isArray(value);
+}
+
+export function bare(value: YamlValue): Exclude<YamlValue, Commented> {
+  return value instanceof Commented ? bare(value.value) : value;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, YamlValue>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function nameOf(key: Node): string {
+  return isScalar(key) ? String(key.value) : String(key);
+}
+
+export function startOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}

@@ -1,0 +1,40 @@
+/** A piece of a text that gives way to another; `start` = `end` puts in. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** Of several at one place the first stands first. They don't overlap. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let done = "";
+  let at = 0;
+  for (const edit of inOrder(edits)) {
+    done += text.slice(at, edit.start) + edit.text;
+    at = edit.end;
+  }
+  return done + text.slice(at);
+}
+
+/** By place; a sort is stable. */
+export function inOrder(edits: readonly Edit[]): Edit[] {
+  return edits.toSorted((one, other) => one.start - other.start);
+}
+
+export function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf("\n", offset - 1) + 1;
+}
+
+export function lineEnd(text: string, offset: number): number {
+  const end = text.indexOf("\n", offset);
+  return end < 0 ? text.length : end;
+}
+
+export function columnOf(text: string, offset: number): number {
+  return offset - lineStart(text, offset);
+}
+
+/** Each line but the first is set in by so many blanks. */
+export function setIn(fragment: string, columns: number): string {
+  return fragment.replaceAll(/\n(?=[^\n])/g, `\n${" ".repeat(columns)}`);
+}
