@@ -8,8 +8,9 @@ import { readPolicy } from "./policy-file.js";
 import type { Rendered, Target, TargetValues } from "./target.js";
 import { envoyTarget } from "./targets/envoy.js";
 import { istioTarget } from "./targets/istio/target.js";
+import { kubernetesTarget } from "./targets/kubernetes/target.js";
 
-const TARGETS: readonly Target[] = [envoyTarget, istioTarget];
+const TARGETS: readonly Target[] = [envoyTarget, kubernetesTarget, istioTarget];
 
 const OPTIONS = {
   target: { type: "string" },
