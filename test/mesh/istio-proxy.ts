@@ -11,6 +11,13 @@ export interface IstioHost {
 
 const MANAGER = "envoy.filters.network.http_connection_manager";
 const type = (name: string): string => `type.googleapis.com/${name}`;
+const EXT_PROC = "envoy.extensions.filters.http.ext_proc.v3";
+/** Routes to a pool name theirs. */
+const NO_PICKER = {
+  grpc_service: { envoy_grpc: { cluster_name: "dummy" }, timeout: "10s" },
+  failure_mode_allow: true,
+  processing_mode: { request_header_mode: "SKIP", response_header_mode: "SKIP" },
+};
 const ISTIO_RETRIES = {
   retry_on: "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes",
   num_retries: 2,
@@ -25,13 +32,18 @@ const ISTIO_RETRIES = {
   host_selection_retry_max_attempts: 5,
 };
 
-/** `first`: where the VirtualService's route `name` goes. */
-export function istioProxy(name: string, first: IstioHost, hosts: readonly IstioHost[]): EnvoyConfig {
+/** `first`: where the VirtualService's routes `names` go; `hasPool`: the gateway has the endpoint picker's filter. */
+export function istioProxy(
+  names: readonly string[],
+  first: IstioHost,
+  hosts: readonly IstioHost[],
+  hasPool = false,
+): EnvoyConfig {
   return {
     node: { id: "router~10.0.0.1~llm-gateway.llm~llm.svc.cluster.local", cluster: "llm-gateway.llm" },
     admin: { address: address(9901) },
     static_resources: {
-      listeners: [listener(name, clusterName(first))],
+      listeners: [listener(names, clusterName(first), hasPool)],
       clusters: hosts.map(cluster),
     },
   };
@@ -45,12 +57,13 @@ function address(port: number): EnvoyConfig {
   return { socket_address: { address: "127.0.0.1", port_value: port } };
 }
 
-function listener(routeName: string, cluster: string): EnvoyConfig {
+function listener(routeNames: readonly string[], cluster: string, hasPool: boolean): EnvoyConfig {
   const filter = (name: string, message: string, more = {}): EnvoyConfig => ({
     name,
     typed_config: { "@type": type(message), ...more },
   });
   const httpFilters = [
+    ...(hasPool ? [filter("envoy.filters.http.ext_proc", `${EXT_PROC}.ExternalProcessor`, NO_PICKER)] : []),
     // Istio's own Envoy alone has the real one; patches look for its name.
     filter("istio.alpn", "envoy.extensions.filters.http.fault.v3.HTTPFault"),
     filter("envoy.filters.http.fault", "envoy.extensions.filters.http.fault.v3.HTTPFault"),
@@ -65,13 +78,13 @@ function listener(routeName: string, cluster: string): EnvoyConfig {
       stream_idle_timeout: "0s",
       normalize_path: true,
       http_filters: httpFilters,
-      route_config: { name: "http.10000", virtual_hosts: [virtualHost(routeName, cluster)] },
+      route_config: { name: "http.10000", virtual_hosts: [virtualHost(routeNames, cluster)] },
     },
   );
   return { name: "0.0.0.0_10000", address: address(10_000), filter_chains: [{ filters: [manager] }] };
 }
 
-function virtualHost(routeName: string, cluster: string): EnvoyConfig {
+function virtualHost(routeNames: readonly string[], cluster: string): EnvoyConfig {
   const metadata = {
     filter_metadata: { istio: { config: "/apis/networking.istio.io/v1/virtual-service/llm" } },
   };
@@ -82,13 +95,13 @@ function virtualHost(routeName: string, cluster: string): EnvoyConfig {
     include_request_attempt_count: true,
     routes: [
       { name: "others", match: { prefix: "/healthz" }, direct_response: { status: 204 } },
-      {
-        name: routeName,
+      ...routeNames.map((name) => ({
+        name,
         match: { prefix: "/" },
         metadata,
         route: leads,
         decorator: { operation: "llm:80/*" },
-      },
+      })),
     ],
   };
 }
