@@ -36,6 +36,11 @@ const stepOf = ({ scope }: Exchange): string | undefined => scope.state("llm.bre
 const limitsOf = ({ scope }: Exchange): string | undefined => scope.state("llm.breaker.limits");
 const clustersOf = ({ attempts }: Exchange): string[] => attempts.map(({ cluster }) => cluster);
 
+function chainCounter(name: string): number {
+  worker.flushCounters();
+  return world.metrics.value(`llm_breaker_chain.chat.${name}`);
+}
+
 function counter(name: string): number {
   worker.flushCounters();
   return world.metrics.value(`llm_breaker.${name}`) ?? 0;
@@ -181,6 +186,7 @@ describe("a chain that is exhausted", () => {
     assert.equal(exchange.localReply?.details, "llm_breaker_exhausted");
     assert.equal(exchange.status, 503);
     assert.ok(Number(exchange.headers?.get("retry-after")) >= 1);
+    assert.deepEqual(["requests", "substituted", "exhausted", "failed"].map(chainCounter), [1, 1, 1, 0]);
   });
 
   test("does not hold a caller to limits for an answer that costs nothing", () => {

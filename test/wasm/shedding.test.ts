@@ -120,6 +120,9 @@ describe("a long queue", () => {
     assert.deepEqual([status, attempts.length, localReply?.details], [503, 0, "llm_breaker_shed"]);
     assert.deepEqual([headers?.get("x-llm-breaker-reason"), headers?.get("retry-after")], ["shed", "1"]);
     assert.equal(JSON.parse(told.toString()).error.code, "llm_breaker_shed");
+    worker.flushCounters();
+    const chain = ["shed", "exhausted"].map((name) => world.metrics.value(`llm_breaker_chain.chat.${name}`));
+    assert.deepEqual(chain, [1, 0]);
     assert.deepEqual(
       ["gpu", "small", "public"].map((each) => worker.offered(each).shed),
       [1, 1, 1],
