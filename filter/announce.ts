@@ -1,4 +1,5 @@
-// Tells operators of every transition: one log line with its cause, the state's gauge, the counters.
+// Tells operators of every transition: one log line with its cause and figures, the state's gauge, the counters.
+import { figuresOfReport, figuresOfTransition } from "./announce/figures";
 import { VERDICT_LATE, VERDICT_REPORTED } from "./breaker/breaker";
 import { BackendRecord } from "./breaker/record";
 import { Cause, causeName, State, stateName } from "./breaker/state";
@@ -73,7 +74,9 @@ export function announce(backend: Backend, from: i32, record: BackendRecord, ver
         backend.alias +
         '","cause":"' +
         causeName(cause) +
-        '","opens":false}',
+        '","opens":false' +
+        figuresOfReport(backend, record, cause, now) +
+        "}",
     );
     return;
   }
@@ -101,6 +104,7 @@ export function announce(backend: Backend, from: i32, record: BackendRecord, ver
       (record.state === State.OPEN && record.openUntilMs > now ? record.openUntilMs - now : 0).toString() +
       ',"atMs":' +
       now.toString() +
+      figuresOfTransition(backend, record, cause, now) +
       "}",
   );
 }

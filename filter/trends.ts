@@ -9,6 +9,7 @@ import {
   isTrendValid,
   judgeCost,
   judgeLatency,
+  spendPerMinute,
   TREND_SIZE,
   TrendRecord,
   viewLatency,
@@ -65,9 +66,21 @@ export const latency: LatencyView = new LatencyView();
 
 /** Looks up a backend's first tokens; false when there are none of late. */
 export function readLatency(backend: Backend, now: u64): bool {
-  if (!readShared(backend.trendKey) || resultSize() !== SIZE) return false;
-  const trendPtr = resultPtr() + HEAD_SIZE;
-  if (!isTrendValid(trendPtr, TREND_SIZE)) return false;
+  const trendPtr = readTrend(backend);
+  if (trendPtr === 0) return false;
   viewLatency(changetype<TrendRecord>(trendPtr), latency, now);
   return latency.samples > 0;
+}
+
+/** Looks up what a backend has cost in the last minute, in millionths of the currency. */
+export function readSpend(backend: Backend, now: u64): u64 {
+  const trendPtr = readTrend(backend);
+  return trendPtr === 0 ? 0 : spendPerMinute(changetype<TrendRecord>(trendPtr), now);
+}
+
+/** A copy of the trend in scratch memory; 0 when there is none. */
+function readTrend(backend: Backend): usize {
+  if (!readShared(backend.trendKey) || resultSize() !== SIZE) return 0;
+  const trendPtr = resultPtr() + HEAD_SIZE;
+  return isTrendValid(trendPtr, TREND_SIZE) ? trendPtr : 0;
 }
