@@ -4,6 +4,9 @@ import { clusterRules } from "./clusters.js";
 import { credentialRules } from "./credentials.js";
 import { fileRules } from "./files.js";
 import { filterRules } from "./filters.js";
+import { gatewayRules } from "./gateway.js";
+import { istioRules } from "./istio.js";
+import { istioTrafficRules } from "./istio-traffic.js";
 import { operationRules } from "./operations.js";
 import { policyRules } from "./policy.js";
 import { retryRules } from "./retries.js";
@@ -12,6 +15,7 @@ import { serviceRules } from "./service.js";
 import { serviceClusterRules } from "./service-cluster.js";
 import { tierRules } from "./tiers.js";
 import { timeoutRules } from "./timeouts.js";
+import { wasmPluginRules } from "./wasm-plugin.js";
 
 export interface RuleGroup {
   readonly title: string;
@@ -32,6 +36,8 @@ export const RULE_GROUPS: readonly RuleGroup[] = [
   { title: "Credentials", rules: credentialRules },
   { title: "The service", rules: [...serviceRules, ...serviceClusterRules] },
   { title: "Operation", rules: operationRules },
+  { title: "Istio", rules: [...istioRules, ...istioTrafficRules, ...wasmPluginRules] },
+  { title: "Envoy Gateway", rules: gatewayRules },
 ];
 
 export const RULES: readonly Rule[] = RULE_GROUPS.flatMap(({ rules }) => rules);

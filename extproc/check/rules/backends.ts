@@ -59,7 +59,8 @@ export const backendRules: readonly Rule[] = [
         if (!metadata.has("backend")) continue;
         const backend = setup.policies.flatMap(({ backends }) => backends.get(alias) ?? [])[0];
         const others = setup.backends.filter((each) => each.alias === alias).map((each) => each.name);
-        if (backend && !others.includes(backend.cluster))
+        const isService = backend?.cluster.split("|").at(-1) === name;
+        if (backend && !isService && !others.includes(backend.cluster))
           yield {
             at: metadata.get("backend") ?? at,
             what: `cluster ${name} is backend ${alias}, whose probes go to cluster ${backend.cluster}`,

@@ -14,12 +14,23 @@ export const bufferRules: readonly Rule[] = [
     *find(setup) {
       const heldBytes = Math.max(0, ...setup.chains.map((chain) => chain.heldBytes));
       if (heldBytes === 0) return;
-      const clusters = setup.backends.filter(({ isPart }) => !isPart);
       const read = Math.max(
         0,
-        ...clusters.map(({ at }) => at.numberOf("per_connection_buffer_limit_bytes") ?? DEFAULT_BUFFER_LIMIT),
+        ...setup.backends.map(
+          ({ at }) => at.numberOf("per_connection_buffer_limit_bytes") ?? DEFAULT_BUFFER_LIMIT,
+        ),
       );
-      for (const { at, bufferLimit = DEFAULT_BUFFER_LIMIT, isPart } of setup.gated) {
+      const gate =
+        setup.objectsOf("EnvoyFilter").length > 0
+          ? setup.partFilters.find(({ role }) => role === "gate")
+          : undefined;
+      const merged = setup.partListeners.map(
+        (each) => each.numberOf("per_connection_buffer_limit_bytes") ?? 0,
+      );
+      const parts = gate
+        ? [{ at: gate.at, bufferLimit: Math.max(DEFAULT_BUFFER_LIMIT, ...merged), isPart: false }]
+        : [];
+      for (const { at, bufferLimit = DEFAULT_BUFFER_LIMIT, isPart } of [...setup.gated, ...parts]) {
         if (isPart || heldBytes + read <= bufferLimit) continue;
         yield {
           at,

@@ -1,6 +1,7 @@
 import { type Cluster, endpointsOf } from "../setup/envoy.js";
 import type { HttpFilter } from "../setup/filters.js";
 import type { Setup } from "../setup/setup.js";
+import { meshEjections, meshMaxRetries } from "./mesh-routes.js";
 import type { Found, Rule } from "./rule.js";
 
 /** Far more than callers at once; a slot is held until the retry's first token. */
@@ -53,6 +54,7 @@ export const clusterRules: readonly Rule[] = [
           };
         }
       }
+      yield* meshMaxRetries(setup);
     },
   },
   {
@@ -231,6 +233,7 @@ export const clusterRules: readonly Rule[] = [
           what: `cluster ${cluster.name} ejects a host for ${baseMs / 1000} to ${maxMs / 1000} s`,
         };
       }
+      yield* meshEjections(setup);
     },
   },
   {

@@ -8,8 +8,9 @@ export const policyRules: readonly Rule[] = [
     fix: "docs/configuration.md has every field, its default and its bounds",
     *find(setup) {
       for (const policy of setup.policies) {
-        const refusal = policy.refusal;
-        if (refusal) yield { at: policy.at, what: refusal };
+        for (const fault of policy.faults) {
+          yield { at: policy.placeOf(fault), what: fault };
+        }
       }
     },
   },

@@ -202,7 +202,8 @@ export const tierRules: readonly Rule[] = [
     fix: `the cluster ${STOP_CLUSTER} of envoy/full.yaml: a host that refuses, and the meter`,
     *find(setup) {
       const [matcher] = matchers(setup);
-      if (!setup.knowsClusters || matcher === undefined || setup.stopClusters.length > 0) return;
+      const isKnown = setup.knowsClusters || setup.objectsOf("EnvoyFilter").length > 0;
+      if (!isKnown || matcher === undefined || setup.stopClusters.length > 0) return;
       yield { at: matcher.at, what: `there is no cluster ${STOP_CLUSTER}` };
     },
   },

@@ -108,8 +108,8 @@ function roleOf(name: string, config: Located, plugin: Located | undefined): Fil
       "other") as FilterRole;
   }
   if (config.type === "ExternalProcessor") {
-    const role = serviceRole(config) ?? named;
-    if (SERVICE_ROLES.includes(role)) return role as FilterRole;
+    const role = [serviceRole(config) ?? "", named].find((each) => SERVICE_ROLES.includes(each));
+    if (role !== undefined) return role as FilterRole;
     return name === PICKER ? "picker" : "other";
   }
   if (config.type === "Router" || name === "envoy.filters.http.router") return "router";

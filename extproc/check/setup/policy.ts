@@ -1,13 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { replayAll } from "../../control/replay.js";
-import { findRepoRoot } from "../../root.js";
+import { placeOfFault, policyFaults } from "../../policy-check.js";
 import { Located } from "../tree/located.js";
 import type { Base } from "../tree/source-text.js";
 import { readYaml } from "../tree/yaml.js";
 import type { HttpFilter } from "./filters.js";
 
-const MODULE = join("build", "llm-breaker-dry-run.wasm");
 /** As filter/policy/policy.ts has them. */
 const DEFAULT_ATTEMPTS = 4;
 const DEFAULT_HOLD_LIMIT = 262_144;
@@ -72,20 +68,30 @@ export class PolicyView {
     this.chains = viewsOf(root.at("chains"), chainView);
   }
 
-  /** What Envoy's log would say, by the filter's own parser; undefined for a policy that it takes. */
-  get refusal(): string | undefined {
-    const file = join(findRepoRoot(), MODULE);
-    if (!existsSync(file)) return undefined;
+  /** What Envoy's log would say, by the filter's own parser. */
+  get faults(): readonly string[] {
     try {
-      const answer = replayAll({
-        module: readFileSync(file),
-        policy: this.text,
-        records: new Map(),
-        seconds: 0,
-      });
-      return "error" in answer ? answer.error : undefined;
+      return policyFaults(this.text);
     } catch (cause) {
-      return cause instanceof Error ? cause.message : String(cause);
+      return [cause instanceof Error ? cause.message : String(cause)];
+    }
+  }
+
+  placeOf(fault: string): Located {
+    let found = this.root;
+    for (const step of placeOfFault(fault, this.plain()).path) {
+      const next = typeof step === "number" ? found.items[step] : found.fields.get(String(step));
+      if (next === undefined) break;
+      found = next;
+    }
+    return found;
+  }
+
+  private plain(): unknown {
+    try {
+      return JSON.parse(this.text);
+    } catch {
+      return undefined;
     }
   }
 }

@@ -32,6 +32,7 @@ export class Setup {
   readonly partRoutes: Route[] = [];
   /** Filters that a mesh inserts, in the order of its files. */
   readonly partFilters: HttpFilter[] = [];
+  readonly partListeners: Located[] = [];
   readonly serviceFiles: Located[] = [];
   /** Filters that are pushed by themselves (ECDS). */
   readonly looseFilters: HttpFilter[] = [];
@@ -56,6 +57,11 @@ export class Setup {
 
   filtersOfRole(role: HttpFilter["role"]): readonly HttpFilter[] {
     return this.filters.filter((filter) => filter.role === role);
+  }
+
+  /** Objects of one kind. */
+  objectsOf(kind: string): readonly MeshObject[] {
+    return this.objects.filter((object) => object.kind === kind);
   }
 
   get isMesh(): boolean {
