@@ -44,3 +44,7 @@ test("a long comment is broken between words", () => {
   const lines = writeDocument("word ".repeat(60).trim(), {}).split("\n").slice(0, -2);
   assert.ok(lines.length === 3 && lines.every((line) => line.length <= 112 && line.startsWith("# word")));
 });
+
+test("what Kubernetes' reader, which is Go's, would not take plain is quoted", () => {
+  assert.equal(writeDocument("", { list: [{ exact: ":method" }] }), '{ list: [ { exact: ":method" } ] }\n');
+});

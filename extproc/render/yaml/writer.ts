@@ -72,6 +72,8 @@ function nodeOf(value: YamlValue): Scalar | YAMLMap | YAMLSeq {
     return mapNode(value as Readonly<Record<string, YamlValue | undefined>>);
   const scalar = new Scalar(value);
   if (typeof value === "string" && value.includes("\n")) scalar.type = "BLOCK_LITERAL";
+  // Kubernetes' reader does not take it plain in a flow.
+  else if (typeof value === "string" && value.startsWith(":")) scalar.type = "QUOTE_DOUBLE";
   return scalar;
 }
 

@@ -120,7 +120,6 @@ export function exampleRoute(plan: Plan, tiers: readonly Tier[], settings: Istio
     return {
       name: routeName(route, settings),
       match: [{ uri: { prefix: route.prefix ?? "/" } }],
-      timeout: "0s",
       route: [{ destination: { host: tier?.host ?? "", port: { number: tier?.port ?? 80 } } }],
     };
   });
