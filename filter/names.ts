@@ -14,6 +14,10 @@ export const STATE_USAGE = Text.of("llm.breaker.usage");
 export const STATE_DIVERTED = Text.of("llm.breaker.diverted");
 export const STATE_REPLY = Text.of("llm.breaker.reply");
 export const STATE_LIMITS = Text.of("llm.breaker.limits");
+/** For spans, where the policy has `tracing`. */
+export const STATE_TIER = Text.of("llm.breaker.tier");
+export const STATE_STATE = Text.of("llm.breaker.state");
+export const STATE_PASSED_OVER = Text.of("llm.breaker.passed-over");
 export const STEP_COUNT = Text.of("count");
 export const STEP_REPLY = Text.of("reply");
 

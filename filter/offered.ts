@@ -2,6 +2,7 @@
 // passed over. Choosing may be done again, as more is known of the request; so the last walk is counted, when its choice is final.
 import { Mode } from "./breaker/config";
 import { increment } from "./host/metrics";
+import { tellPassedOver } from "./passed-over";
 import { Backend, Chain } from "./policy/policy";
 import { RequestRecord } from "./request-record";
 
@@ -49,9 +50,11 @@ export function keepWalk(request: RequestRecord): void {
 export function countWalk(request: RequestRecord, chain: Chain): void {
   const passed = request.refusedBy | request.limitedBy | request.shedBy;
   if (passed === 0) return;
+  const fresh = passed & ~request.countedBy;
+  if (chain.isTraced && fresh !== 0) tellPassedOver(request, chain, fresh);
   for (let i = 0; i < chain.tiers.length; i++) {
     const bit = <u8>(1 << (<u8>i));
-    if ((passed & bit & ~request.countedBy) !== 0) countPassed(request, unchecked(chain.tiers[i]), bit);
+    if ((fresh & bit) !== 0) countPassed(request, unchecked(chain.tiers[i]), bit);
   }
   request.countedBy |= passed;
   request.refusedBy = 0;

@@ -77,6 +77,9 @@ export function configure(root: Root, size: i32): bool {
   declareFilterState(names.STATE_DEGRADE);
   declareFilterState(names.STATE_DIVERTED);
   declareFilterState(names.STATE_USAGE);
+  declareFilterState(names.STATE_TIER);
+  declareFilterState(names.STATE_STATE);
+  declareFilterState(names.STATE_PASSED_OVER);
   if (root.position === Position.UNKNOWN) {
     log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter, guard");
     return false;

@@ -17,7 +17,8 @@ const MAX_WAITING = 4096;
 const BATCH = 512;
 const SEND_EVERY_MS = 1000;
 const SEND_LIMIT_MS = 5000;
-const SENDS_AT_ONCE = 2;
+/** The last flush sends all that waits at once. */
+const SENDS_AT_ONCE = MAX_WAITING / BATCH;
 /** What the end of the service waits for the collector. */
 const LAST_SEND_MS = 2000;
 

@@ -4,15 +4,20 @@ import type { Logger } from "pino";
 type ExportResult = Parameters<Parameters<SpanExporter["export"]>[1]>[0];
 
 const MAX_REASON = 200;
+/** A collector that takes every other batch is told of so often. */
+const TELL_AGAIN_MS = 60_000;
 
-/** Tells in the log when spans can't be sent, and when they can again: once each, whatever the number of tries. */
+/** Tells in the log when spans can't be sent, and when they can again, at most once a minute. */
 export class WatchedExporter implements SpanExporter {
-  private isFailing = false;
+  /** Whether the log's last word is that they can't be sent. */
+  private isToldFailing = false;
+  private toldAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly inner: SpanExporter,
     private readonly endpoint: string,
     private readonly log: Pick<Logger, "warn" | "info">,
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   export(spans: ReadableSpan[], onDone: (result: ExportResult) => void): void {
@@ -32,11 +37,16 @@ export class WatchedExporter implements SpanExporter {
 
   private hear({ error }: ExportResult): void {
     const isFailing = error !== undefined;
-    if (isFailing === this.isFailing) return;
-    this.isFailing = isFailing;
+    if (isFailing === this.isToldFailing) return;
+    if (isFailing && this.now() - this.toldAtMs < TELL_AGAIN_MS) return;
+    this.isToldFailing = isFailing;
     const { endpoint } = this;
-    if (error === undefined) this.log.info({ endpoint }, "spans are sent again");
-    else this.log.warn({ endpoint, reason: reasonOf(error) }, "spans can't be sent and are lost");
+    if (!isFailing) {
+      this.log.info({ endpoint }, "spans are sent again");
+      return;
+    }
+    this.toldAtMs = this.now();
+    this.log.warn({ endpoint, reason: reasonOf(error) }, "spans can't be sent and are lost");
   }
 }
 

@@ -32,6 +32,7 @@ import { askForLoad } from "./load";
 import { removeCredentials, restoreOriginal } from "./original";
 import { NOT_TOLD } from "./response-headers";
 import { backendOf, chainOf, linkAttempt, MeterSlot, Origin, requestOf } from "./slot";
+import { tellSpan } from "./traced";
 
 const INTERNAL = Text.of("x-envoy-internal");
 const EXPECTED_TIMEOUT = Text.of("x-envoy-expected-rq-timeout-ms");
@@ -64,6 +65,7 @@ export function startAttempt(slot: MeterSlot): bool {
   if (slot.origin !== Origin.USER) return true;
   startCall(backendOf(slot), slot.queuedMs);
   if (cluster.isDegradable) tellDegrade(slot);
+  if (chainOf(slot).isTraced) tellSpan(slot);
   return true;
 }
 

@@ -27,6 +27,8 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
   policy.onlyChain = parseChainName(fields, "chain", policy);
   policy.defaultChain = parseChainName(fields, "defaultChain", policy);
   policy.shedClasses = parseShedClasses(fields);
+  const isTraced = fields.flag("tracing", false);
+  for (let i = 0; i < policy.chains.length; i++) policy.chains[i].isTraced = isTraced;
   const service = fields.object("service");
   const cluster = service.text("cluster", "");
   if (cluster.length) policy.serviceCluster = Text.of(cluster);

@@ -162,6 +162,8 @@ export class Chain {
   models: ModelPattern[] = [];
   /** Whether the service checks each caller's limits first. */
   limits: bool = false;
+  /** Whether Envoy's spans are told what only the breaker knows. */
+  isTraced: bool = false;
   readonly metrics: ChainMetrics = new ChainMetrics();
 
   /** What a caller reads when no tier may answer, and when one might but for its queue. */

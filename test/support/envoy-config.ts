@@ -7,7 +7,11 @@ export type EnvoyConfig = Record<string, unknown>;
 const localAddresses = new Set(["127.0.0.1", "0.0.0.0", "localhost", "::"]);
 
 export function readEnvoyConfig(file: string): EnvoyConfig {
-  return parse(readFileSync(file, "utf8"), { merge: true }) as EnvoyConfig;
+  return parseEnvoyConfig(readFileSync(file, "utf8"));
+}
+
+export function parseEnvoyConfig(text: string): EnvoyConfig {
+  return parse(text, { merge: true }) as EnvoyConfig;
 }
 
 interface SocketAddress {

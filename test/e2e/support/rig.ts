@@ -1,4 +1,5 @@
 import { type RunningEnvoy, startEnvoy } from "../../support/envoy.js";
+import { parseEnvoyConfig } from "../../support/envoy-config.js";
 import { freePort } from "../../support/ports.js";
 import { type RunningService, startService } from "../../support/service.js";
 import { startUpstream, type Upstream } from "../../support/upstream.js";
@@ -23,6 +24,8 @@ export const HALF_OPEN = 2;
 
 export interface RigSettings {
   readonly file?: "full" | "minimal";
+  /** What Envoy reads in the shipped file's place: something made of it. */
+  readonly text?: string;
   readonly concurrency?: number;
   readonly policy?: (policy: PolicyJson) => void;
   readonly patch?: (config: ShippedConfig) => void;
@@ -36,6 +39,8 @@ export interface RigSettings {
   readonly logLevel?: string;
   /** Ports that `patch` brings in and that must stay as they are. */
   readonly fixedPorts?: readonly number[];
+  /** Where ports of the file are, other than its own. */
+  readonly movedPorts?: Readonly<Record<number, number>>;
 }
 
 export interface Transition {
@@ -180,11 +185,12 @@ export async function startRig(settings: RigSettings = {}): Promise<Rig> {
     : undefined;
   try {
     const envoy = await startEnvoy({
-      configFile: `envoy/${file}.yaml`,
+      ...(settings.text ? { config: parseEnvoyConfig(settings.text) } : { configFile: `envoy/${file}.yaml` }),
       concurrency: settings.concurrency ?? 2,
       ...(settings.logLevel && { logLevel: settings.logLevel }),
       ports: {
         ...Object.fromEntries((settings.fixedPorts ?? []).map((port) => [port, port])),
+        ...settings.movedPorts,
         ...{ 9101: gpu.port, 9102: small.port, 9103: public_.port, 9002: grpcPort, 9003: httpPort },
       },
       patch: (config) => patchShipped(shipped(config), settings, hasService),

@@ -89,9 +89,10 @@ export class ServiceClient {
     this.health = new (grpc.makeGenericClientConstructor(HEALTH, "h"))(address, credentials);
   }
 
-  open(role: string): StreamClient {
+  open(role: string, more: Readonly<Record<string, string>> = {}): StreamClient {
     const metadata = new grpc.Metadata();
     metadata.set(ROLE_HEADER, role);
+    for (const [name, value] of Object.entries(more)) metadata.set(name, value);
     const { path, requestSerialize, responseDeserialize } = method(PROCESSOR, "Process");
     return new StreamClient(
       this.processor.makeBidiStreamRequest(
