@@ -51,9 +51,10 @@ export const fileRules: readonly Rule[] = [
     id: "sync-open",
     level: "warning",
     harm: "whoever reaches that port can report as a gateway, and pass on an operator's word that nobody gave",
-    fix: "sync: { tokenFile: … }, or listen.http on loopback",
-    *find({ serviceFiles }) {
-      for (const file of serviceFiles) {
+    fix: "sync: { tokenFile: … }, or listen.http on loopback (in Kubernetes a NetworkPolicy)",
+    *find(setup) {
+      if (setup.objectsOf("NetworkPolicy").length > 0) return;
+      for (const file of setup.serviceFiles) {
         const address = file.at("listen", "http");
         if (address?.text && !LOOPBACK.test(address.text) && !file.at("sync", "tokenFile"))
           yield { at: address, what: `listen.http is ${address.text} without sync.tokenFile` };

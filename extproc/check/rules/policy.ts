@@ -27,6 +27,18 @@ export const policyRules: readonly Rule[] = [
     },
   },
   {
+    id: "watched-directory",
+    level: "warning",
+    harm: "a ConfigMap that is changed is not seen: the file itself is a link that stays as it is",
+    fix: "watched_directory: { path: … } beside the path, the folder in which the file is mounted",
+    *find(setup) {
+      for (const { at, name } of setup.filtersOfRole("gate")) {
+        const source = at.get("config_discovery", "config_source", "path_config_source");
+        if (source && !source.get("watched_directory")) yield { at: source, what: `the file of ${name} is watched by itself` };
+      }
+    },
+  },
+  {
     id: "policy-names",
     level: "error",
     harm: "they are one record in the process: the one that is read last holds for both",

@@ -1,5 +1,6 @@
 import type { Located } from "../tree/located.js";
 import { type Connections, connectionsOf, readCluster } from "./envoy.js";
+import { readFilter } from "./filters.js";
 import type { Setup } from "./setup.js";
 
 const RESOURCES = [
@@ -75,7 +76,8 @@ export class EnvoyReader {
       for (const connections of connectionsOf(node)) this.add(connections);
     } else if (type === "HttpConnectionManager") {
       // One that stands in a listener came with it.
-    } else if (type === "Cluster") this.setup.clusters.push(readCluster(node));
+    } else if (type === "TypedExtensionConfig") this.setup.looseFilters.push(readFilter(node));
+    else if (type === "Cluster") this.setup.clusters.push(readCluster(node));
     else if (type === "RouteConfiguration") this.setup.tables.push(node);
   }
 
