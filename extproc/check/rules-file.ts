@@ -19,12 +19,19 @@ filter's own parser. Nothing is sent anywhere. Written by \`npm run -s schema\`.
 
 /** docs/check.md, which can't be out of date. */
 export function rulesFile(): { readonly path: string; update(present: string): string } {
-  return { path: PATH, update: () => [HEAD, ...RULE_GROUPS.map(({ title, rules }) => section(title, rules))].join("\n") };
+  return {
+    path: PATH,
+    update: () => [HEAD, ...RULE_GROUPS.map(({ title, rules }) => section(title, rules))].join("\n"),
+  };
 }
 
 function section(title: string, rules: readonly Rule[]): string {
-  const rows = rules.map(({ id, level, harm, fix }) => `| <a id="${id}"></a>\`${id}\` | ${level} | ${cell(harm)} | ${cell(fix)} |`);
-  return [`## ${title}`, "", "| rule | level | what happens | fix |", "|---|---|---|---|", ...rows, ""].join("\n");
+  const rows = rules.map(
+    ({ id, level, harm, fix }) => `| <a id="${id}"></a>\`${id}\` | ${level} | ${cell(harm)} | ${cell(fix)} |`,
+  );
+  return [`## ${title}`, "", "| rule | level | what happens | fix |", "|---|---|---|---|", ...rows, ""].join(
+    "\n",
+  );
 }
 
 function cell(text: string): string {

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { checkFiles } from "../../extproc/check/check.js";
+import { RULES } from "../../extproc/check/rules/all.js";
+import { rulesFile } from "../../extproc/check/rules-file.js";
 import { findRepoRoot } from "../support/repo-root.js";
 
 const root = findRepoRoot();
@@ -16,4 +18,30 @@ for (const name of ["envoy/minimal.yaml", "envoy/full.yaml", "envoy/service.yaml
 
 test("nothing is found in full.yaml and the settings of its service together", () => {
   assert.deepEqual(checkFiles([file("envoy/full.yaml"), file("envoy/service.yaml")]).findings, []);
+});
+
+test("docs/check.md is up to date; else run: npm run -s schema", () => {
+  const { path, update } = rulesFile();
+  assert.equal(file(path).text, update(""));
+});
+
+test("each setting of Envoy that bites, as docs/operations.md tells them, has its rule", () => {
+  const [, table = ""] = file("docs/operations.md").text.split(
+    "| setting | with Envoy's default | rule |\n|---|---|---|\n",
+  );
+  const rows = table.split("\n\n")[0]?.trim().split("\n") ?? [];
+  const known = RULES.map(({ id }) => id);
+  assert.ok(rows.length > 20, "the table is there");
+  for (const row of rows) {
+    const named = [...row.matchAll(/\(check\.md#([\w.-]+)\)/g)].map(([, id]) => id);
+    assert.ok(named.length > 0 && named.every((id) => known.includes(id ?? "")), row);
+  }
+});
+
+test("rules have names of their own, in small letters", () => {
+  assert.equal(new Set(RULES.map(({ id }) => id)).size, RULES.length);
+  assert.deepEqual(
+    RULES.filter(({ id }) => !/^[a-z0-9]+([.-][a-z0-9]+)*$/.test(id)),
+    [],
+  );
 });

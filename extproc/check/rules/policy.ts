@@ -34,7 +34,8 @@ export const policyRules: readonly Rule[] = [
     *find(setup) {
       for (const { at, name } of setup.filtersOfRole("gate")) {
         const source = at.get("config_discovery", "config_source", "path_config_source");
-        if (source && !source.get("watched_directory")) yield { at: source, what: `the file of ${name} is watched by itself` };
+        if (source && !source.get("watched_directory"))
+          yield { at: source, what: `the file of ${name} is watched by itself` };
       }
     },
   },

@@ -174,7 +174,13 @@ export const CLUSTER_CHANGES: readonly Case[] = [
     ],
   },
   { rule: "node-id", changes: [["node: { id: llm-breaker, cluster: llm-breaker }\n", ""]] },
-  { rule: "watched-directory", in: "envoy/live-policy.yaml", changes: [[/^[\s\S]*$/, `resources:
+  {
+    rule: "watched-directory",
+    in: "envoy/live-policy.yaml",
+    changes: [
+      [
+        /^[\s\S]*$/,
+        `resources:
 - "@type": type.googleapis.com/envoy.config.listener.v3.Listener
   name: llm
   filter_chains:
@@ -191,5 +197,8 @@ export const CLUSTER_CHANGES: readonly Case[] = [
           config_discovery:
             type_urls: [type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm]
             config_source: { path_config_source: { path: /etc/llm-breaker/live-policy.yaml } }
-`]] },
+`,
+      ],
+    ],
+  },
 ];
