@@ -61,6 +61,7 @@ export const policySchema = z.strictObject({
     .describe("The ordered backends that may answer one kind of request."),
   defaultChain: z.unknown().optional().describe("The chain of models that no chain has."),
   breaker: z.unknown().optional().describe("Settings of every backend: docs/configuration.md."),
+  tracing: z.unknown().optional().describe("Tells the attributes of Envoy's spans."),
   shedClasses: z.unknown().optional().describe("Classes of routes that pass over tiers with long queues."),
 });
 

@@ -45,6 +45,7 @@ export function policyOf(file: Fields, name: string, means: PolicyMeans): Fields
     service: means.hasService ? { cluster: SERVICE_CLUSTER } : undefined,
     breaker: probing(means.hasService ? file.breaker : estimating(file.breaker), means.probeModel),
     shedClasses: file.shedClasses,
+    tracing: file.tracing,
     backends: isMap(file.backends) ? Object.fromEntries(backends) : file.backends,
     defaultChain: file.defaultChain,
     chains: isMap(file.chains) ? Object.fromEntries(chains) : file.chains,

@@ -22,6 +22,7 @@ import {
 } from "./find.js";
 import { mergeCluster } from "./merge-cluster.js";
 import { type MergeMeans, mergeListener, mergeManager } from "./merge-manager.js";
+import { mergeStats } from "./merge-stats.js";
 import { CantReconcile, reconcile } from "./reconcile.js";
 import { applyEdits, type Edit, inOrder } from "./text-edit.js";
 
@@ -80,7 +81,7 @@ function mergeRoot(root: Fields, means: MergeMeans, choice: Choice): Fields {
   const { value: resources } = staticResources(root);
   const listeners = put(resources, "listeners", mergeListeners(root, chosen, means));
   const merged = put(
-    root,
+    mergeStats(root),
     nameIn(root, "static_resources"),
     put(listeners, "clusters", mergeClusters(root, means)),
   );

@@ -3,6 +3,7 @@ import { backendCluster } from "../parts/cluster.js";
 import { listener } from "../parts/listener.js";
 import { hasMatcher } from "../parts/routing.js";
 import { ASKED_CLUSTER, serviceClusters } from "../parts/service.js";
+import { statsConfig } from "../parts/stats.js";
 import { stopCluster, type UpstreamPlace } from "../parts/upstream.js";
 import type { Plan } from "../plan.js";
 import type { Target } from "../target.js";
@@ -33,6 +34,7 @@ export function envoyConfig(plan: Plan, means: EnvoyMeans): YamlMap {
       cluster: "llm-breaker",
     }),
     admin: { address: { socket_address: { address: "127.0.0.1", port_value: 9901 } } },
+    stats_config: commented("Prometheus then shows a backend, and a chain, as a label.", statsConfig()),
     static_resources: {
       listeners: [listener(plan, place, means.canChangeCluster)],
       clusters: clustersOf(plan, place),
