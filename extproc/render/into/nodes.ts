@@ -29,7 +29,8 @@ function keyOf(value: unknown): string {
 export function canGoInto(node: Node | null, wanted: YamlValue): boolean {
   const value = bare(wanted);
   if (!isCollection(node) || (node.items.length === 0 && node.flow !== true)) return false;
-  return isMap(node) ? isRecord(value) : Array.isArray(value);
+  if (!isMap(node)) return Array.isArray(value);
+  return isRecord(value) && Object.values(value).some((item) => item !== undefined);
 }
 
 export function bare(value: YamlValue): Exclude<YamlValue, Commented> {

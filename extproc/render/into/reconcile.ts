@@ -74,9 +74,10 @@ class Reconciler {
 
   /** `head` is the offset behind the key or the dash that the node belongs to. */
   visit(node: Node | null, desired: YamlValue, head: number | undefined): void {
-    if (this.isSame(node, desired) && !this.holdsChangedAlias(node, desired)) return;
+    if (this.isRight(node, desired)) return;
     const value = bare(desired);
-    if (isMap(node) && isRecord(value)) this.visitMap(node as YAMLMap<Node, Node | null>, value);
+    if (isMap(node) && isRecord(value) && canGoInto(node, desired))
+      this.visitMap(node as YAMLMap<Node, Node | null>, value);
     else if (isSeq(node) && Array.isArray(value)) this.visitSeq(node as YAMLSeq<Node>, value, head);
     else throw new CantReconcile(node?.range?.[0] ?? 0, "has another kind of value than is needed");
   }
@@ -96,8 +97,7 @@ class Reconciler {
 
   private visitPair(map: YAMLMap<Node, Node | null>, pair: MapPair, wanted: YamlValue): void {
     const { key, value } = pair;
-    const isEqual = this.isSame(value, wanted) && !this.holdsChangedAlias(value, wanted);
-    if (isEqual) return;
+    if (this.isRight(value, wanted)) return;
     if (canGoInto(value, wanted) && !this.outgrowsItsLine(map, value, wanted))
       this.visit(value, wanted, key.range?.[1]);
     else this.replacePair(map, pair, nameOf(key), wanted);
@@ -167,8 +167,7 @@ class Reconciler {
     for (const [item, wanted] of matches) {
       if (item === undefined) this.addItem(list, start, previous, head, wanted);
       else if (canGoInto(item, wanted)) this.visit(item, wanted, undefined);
-      else if (!this.isSame(item, wanted) || this.holdsChangedAlias(item, wanted))
-        this.replaceItem(list, item, wanted);
+      else if (!this.isRight(item, wanted)) this.replaceItem(list, item, wanted);
       previous = item ?? previous;
     }
   }
@@ -239,6 +238,12 @@ class Reconciler {
 
   private isSame(node: Node | null, desired: YamlValue): boolean {
     return isDeepStrictEqual(node === null ? null : node.toJS(this.document), plain(desired));
+  }
+
+  /** Whether it is the wanted value once all is done. */
+  private isRight(node: Node | null, desired: YamlValue): boolean {
+    if (isAlias(node) && this.changed.has(node.source)) return !this.holdsChangedAlias(node, desired);
+    return this.isSame(node, desired) && !this.holdsChangedAlias(node, desired);
   }
 
   /** Whether an alias in it would come to something else, since its anchor does. */
