@@ -1,7 +1,7 @@
 // What envoy/observability asks Prometheus.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { findRepoRoot } from "../repo-root.js";
 
 export const folder = join(findRepoRoot(), "envoy", "observability");
@@ -45,6 +45,11 @@ interface ScrapeConfig {
   readonly params?: Readonly<Record<string, string>>;
 }
 
+interface MonitoredPort {
+  readonly path: string;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
 /** Where prometheus.yaml finds a job's page. */
 export function scrapedPath(job: string): string {
   const { scrape_configs } = parse(textOf("prometheus.yaml")) as { scrape_configs: ScrapeConfig[] };
@@ -56,10 +61,8 @@ export function scrapedPath(job: string): string {
 
 /** The same of monitors.yaml. */
 export function monitoredPaths(): string[] {
-  const [pods, services] = parseAllDocuments(textOf("monitors.yaml")).map((document) => document.toJS());
-  return [...pods.spec.podMetricsEndpoints, ...services.spec.endpoints].map(({ path, params }) =>
-    pathOf(path, params),
-  );
+  const { spec } = parse(textOf("monitors.yaml")) as { spec: { podMetricsEndpoints: MonitoredPort[] } };
+  return spec.podMetricsEndpoints.map(({ path, params }) => pathOf(path, params));
 }
 
 const pathOf = (path: string, params: Readonly<Record<string, string>> = {}): string =>

@@ -57,7 +57,7 @@ describe("what Prometheus scrapes", () => {
   test("is a configuration that it takes, the alerts with it", () =>
     promtool("check", "config", join(folder, "prometheus.yaml")));
 
-  test("is the same by the operator's objects", () => {
+  test("is the same by the operator's object", () => {
     const jobs = ["llm-breaker-envoy", "llm-breaker-service"];
     assert.deepEqual(monitoredPaths(), jobs.map(scrapedPath));
   });
