@@ -1,6 +1,7 @@
 import { createControlServer } from "./control/server.js";
 import type { ControlSide } from "./control-side.js";
 import { listenHttp } from "./listen.js";
+import { loadPage } from "./page/load-page.js";
 import type { ServiceConfig } from "./service-config.js";
 
 export interface AdminPort {
@@ -10,7 +11,7 @@ export interface AdminPort {
 }
 
 /**
- * Serves the control API where `listen.admin` says.
+ * Serves the control API and the live page where `listen.admin` says.
  * @throws ConfigError when anybody could use it, or its files are no good; ListenError for a port that can't be had
  */
 export async function openAdminPort(
@@ -19,7 +20,8 @@ export async function openAdminPort(
 ): Promise<AdminPort> {
   const address = listen.admin;
   if (address === "off") return { url: undefined, close: async () => {} };
-  const { server, scheme, close } = createControlServer(address, control, side.controlParts, side.log);
+  const parts = { ...side.controlParts, page: loadPage() };
+  const { server, scheme, close } = createControlServer(address, control, parts, side.log);
   const bound = await listenHttp(server, address, "listen.admin").catch((cause: unknown) => {
     close();
     throw cause;

@@ -75,6 +75,15 @@ function buildTypeScript() {
   });
 }
 
+function buildPage() {
+  const inputs = ["extproc/page/browser", "scripts/build-page.mjs", "package-lock.json"];
+  const isBuilt = existsSync(join(repoRoot, "build", "page", "index.html"));
+  return buildWhenChanged("page", inputs, [".ts", ".tsx", ".css", ".html"], isBuilt, () => {
+    const script = join("scripts", "build-page.mjs");
+    runOrFail(process.execPath, [script], "The live page can't be bundled.");
+  });
+}
+
 /**
  * @param {string} name
  * @param {string[]} inputs
@@ -124,6 +133,7 @@ const steps = [
   ["packages", installPackages],
   ["filter", buildFilter],
   ["typescript", buildTypeScript],
+  ["page", buildPage],
   ["envoy", fetchEnvoy],
 ];
 

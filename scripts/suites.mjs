@@ -25,6 +25,8 @@ const nodeSuites = [
   { name: "issues", source: "test/issues", atOnce: 2 },
   { name: "mesh", source: "test/mesh", atOnce: 2 },
   { name: "e2e", source: "test/e2e", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
+  // Its outage is a demo on the product's own ports.
+  { name: "page", source: "test/page", atOnce: 1 },
   { name: "shipped", source: "test/e2e", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
 ];
 
@@ -62,6 +64,12 @@ export function allSuites(root) {
       name: "types",
       args: [bin("typescript", "bin", "tsc"), "-p", "tsconfig.json", "--noEmit"],
       limitMs: 5 * minuteMs,
+      count: countExit,
+    },
+    {
+      name: "page-types",
+      args: [bin("typescript", "bin", "tsc"), "-p", "extproc/page/browser", "--noEmit"],
+      limitMs: 2 * minuteMs,
       count: countExit,
     },
     {

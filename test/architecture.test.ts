@@ -11,7 +11,7 @@ function sourcesIn(folder: string): string[] {
   const top = join(root, folder);
   if (!existsSync(top)) return [];
   return readdirSync(top, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.m?ts$|\.mjs$/.test(name))
+    .filter((name) => /\.m?tsx?$|\.mjs$/.test(name))
     .map((name) => posix.join(folder, name));
 }
 
@@ -23,7 +23,8 @@ function importsOf(file: string): string[] {
   return specifiers.map(([, specifier = ""]) => {
     const path = posix.join(dirname(file), specifier).replace(/\.js$/, "");
     return (
-      [`${path}.ts`, path, `${path}/index.ts`].find((each) => existsSync(join(root, each))) ?? `${path}.ts`
+      [`${path}.ts`, `${path}.tsx`, path, `${path}/index.ts`].find((each) => existsSync(join(root, each))) ??
+      `${path}.ts`
     );
   });
 }
@@ -130,7 +131,7 @@ test("no source file is longer than 300 lines", () => {
 
 test("source files have kebab-case names", () => {
   const odd = codeFolders.flatMap(sourcesIn).filter((file) => {
-    return !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|spec|d))?\.(ts|mts|mjs)$/.test(posix.basename(file));
+    return !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|spec|d))?\.(ts|tsx|mts|mjs)$/.test(posix.basename(file));
   });
   assert.deepEqual(odd, []);
 });

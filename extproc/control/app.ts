@@ -15,6 +15,7 @@ import { describeApi } from "./openapi.js";
 import { MAX_WHO_LENGTH, type Overrides, TooManyOverridesError } from "./overrides.js";
 import * as routes from "./routes.js";
 import { durationMs } from "./schemas.js";
+import { addPage, type StaticFile } from "./static-page.js";
 import type { Tokens } from "./tokens.js";
 import { viewChains } from "./view-chains.js";
 import { backendNames, viewBackends, viewEntry, viewGateways, viewOverride, viewPeers } from "./views.js";
@@ -29,6 +30,8 @@ export interface AppParts extends ControlParts {
   readonly overrides: Overrides;
   readonly feed: EventFeed;
   readonly dryRun: DryRun;
+  /** The live page. */
+  readonly page: readonly StaticFile[];
   readonly log: Logger;
   /** Undefined: no token is asked for. */
   tokens(): Tokens | undefined;
@@ -44,7 +47,7 @@ interface Environment {
 
 type Ask = Context<Environment>;
 
-/** The control API. */
+/** The control API, and the live page that asks it. */
 export function createApp(parts: AppParts): OpenAPIHono<Environment> {
   const app = new OpenAPIHono<Environment>({
     defaultHook: (result, ask) => (result.success ? undefined : ask.json(errorOf(result.error), 400)),
@@ -53,6 +56,7 @@ export function createApp(parts: AppParts): OpenAPIHono<Environment> {
     const refusal = admit(ask, parts);
     return refusal ?? next();
   });
+  addPage(app, parts.page);
   addReading(app, parts);
   addActions(app, parts);
   app.get("/openapi.json", (ask) => ask.json(describeApi()));
@@ -64,9 +68,12 @@ export function createApp(parts: AppParts): OpenAPIHono<Environment> {
 function admit(ask: Ask, parts: AppParts): Response | undefined {
   const tokens = parts.tokens();
   const header = (name: string) => ask.req.header(name);
+  // Nobody can send a token with an address that he types, and the page itself holds nothing.
+  const isPage = ["/", ...parts.page.map(({ path }) => path)].includes(ask.req.path);
   const refusal = refusalOf(
     {
       method: ask.req.method,
+      opensPage: ask.req.path === "/" && header("sec-fetch-mode") === "navigate",
       host: header("host"),
       origin: header("origin"),
       fetchSite: header("sec-fetch-site"),
@@ -77,7 +84,7 @@ function admit(ask: Ask, parts: AppParts): Response | undefined {
   );
   if (refusal !== undefined) return ask.json({ error: { message: refusal.message } }, refusal.status);
   const bearer = tokens?.whoIs(header("authorization"));
-  if (tokens !== undefined && bearer === undefined) {
+  if (tokens !== undefined && bearer === undefined && !isPage) {
     const message = "authorization: Bearer with a token of control.tokenFile is required";
     return ask.json({ error: { message } }, 401, { "www-authenticate": "Bearer" });
   }

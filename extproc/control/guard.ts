@@ -5,6 +5,8 @@ const MAX_BODY_BYTES = 1_048_576;
 /** A request's part that says whether it may be answered at all. */
 export interface Approach {
   readonly method: string;
+  /** Somebody follows a link to the live page, from a chat or a dashboard: it holds nothing, and stands in nobody's frame. */
+  readonly opensPage: boolean;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly fetchSite: string | undefined;
@@ -33,7 +35,7 @@ export function refusalOf(approach: Approach, isNamed: boolean): Refusal | undef
   if (origin !== undefined && !isSameOrigin(origin, host)) {
     return { status: 403, message: "requests from other origins are refused" };
   }
-  if (fetchSite === "cross-site" || fetchSite === "same-site") {
+  if (!approach.opensPage && (fetchSite === "cross-site" || fetchSite === "same-site")) {
     return { status: 403, message: "requests from other sites are refused" };
   }
   return method === "POST" ? bodyRefusal(approach) : undefined;

@@ -11,6 +11,7 @@ import { EventFeed } from "./event-feed.js";
 import type { ControlParts } from "./fleet.js";
 import type { Overrides } from "./overrides.js";
 import type { ControlSettings } from "./settings.js";
+import type { StaticFile } from "./static-page.js";
 
 const MAX_CONNECTIONS = 64;
 const TIME_LIMIT_MS = 10_000;
@@ -38,7 +39,7 @@ export interface ControlServer {
 export function createControlServer(
   address: string,
   settings: ControlSettings,
-  parts: ControlParts & { readonly overrides: Overrides },
+  parts: ControlParts & { readonly overrides: Overrides; readonly page: readonly StaticFile[] },
   log: Logger,
 ): ControlServer {
   checkReach(address, settings);

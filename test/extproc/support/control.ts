@@ -7,6 +7,7 @@ import { keepJournal } from "../../../extproc/control/journal.js";
 import { Overrides } from "../../../extproc/control/overrides.js";
 import { createControlServer } from "../../../extproc/control/server.js";
 import { controlSettings } from "../../../extproc/control/settings.js";
+import type { StaticFile } from "../../../extproc/control/static-page.js";
 import { Trends } from "../../../extproc/control/trends.js";
 import { Group } from "../../../extproc/peers/group.js";
 import { blankReport, NO_WINDOW } from "../../../extproc/sync/blank.js";
@@ -52,6 +53,7 @@ export class ControlRig {
   wallMs = Date.now();
   readonly logged: Record<string, unknown>[] = [];
   readonly history = new History(() => this.wallMs);
+  page: readonly StaticFile[] = [];
   readonly overrides = new Overrides({ now: () => this.nowMs, wallNow: () => this.wallMs });
   readonly gateways: Gateways;
   readonly trends: Trends;
@@ -106,7 +108,12 @@ export class ControlRig {
   /** Serves the API; its port. */
   async serve(settings: unknown = {}, address = "127.0.0.1:0"): Promise<number> {
     const parsed = controlSettings.parse(settings) ?? {};
-    const { server, close } = createControlServer(address, parsed, this.parts, this.log);
+    const { server, close } = createControlServer(
+      address,
+      parsed,
+      { ...this.parts, page: this.page },
+      this.log,
+    );
     this.ends.push(() => {
       close();
       server.closeAllConnections();
