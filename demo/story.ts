@@ -85,6 +85,7 @@ async function play(
     "ready",
     `Envoy with ${options.concurrency} workers before ${primary.what}, seed ${options.seed}`,
   );
+  screen.event("live page", `http://127.0.0.1:${PORTS.serviceAdmin}/`, "cyan");
 
   const startMs = monotonicMs();
   const load = startLoad({

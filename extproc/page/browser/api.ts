@@ -1,3 +1,5 @@
+import type { Order } from "./orders.js";
+
 const TOKEN_KEY = "llm-breaker.token";
 /** The service answers within milliseconds; what takes longer hangs. */
 const PATIENCE_MS = 4000;
@@ -18,19 +20,6 @@ export class RefusedError extends Error {
   ) {
     super(message);
   }
-}
-
-export type Action = "open" | "close" | "disable" | "reset" | "withdraw";
-
-/** An operator's word, as it is sent. */
-export interface Order {
-  readonly backend: string;
-  readonly action: Action;
-  /** Of open, close and disable. */
-  readonly lasts: string;
-  readonly why: string;
-  /** Empty: the service says it by the token, or does not know. */
-  readonly who: string;
 }
 
 /** The control API, with the token of this tab. */

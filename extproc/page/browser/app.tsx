@@ -14,19 +14,15 @@ import { TopBar } from "./top-bar.js";
 import { useNews } from "./use-news.js";
 import { useTabTitle } from "./use-tab-title.js";
 
-/** What an order came to is for everybody; what happens is on the page, and said to who can't see it. */
-interface Said {
-  readonly text: string;
-  readonly isShown: boolean;
-}
-
+/** How long the outcome of an order is in sight. */
 const SHOWN_MS = 8000;
 
 /** The whole page. It is drawn anew with each answer, and each second while there is none. */
 export function App({ api, store }: { api: Api; store: Store }) {
   const [snapshot, setSnapshot] = useState(store.snapshot);
   const [wanted, setWanted] = useState<Wanted>();
-  const [said, setSaid] = useState<Said>({ text: "", isShown: false });
+  const [done, setDone] = useState("");
+  const [news, setNews] = useState("");
   const [theme, setTheme] = useState(0);
   const nowMs = useEachSecond();
   useEffect(() => store.subscribe(setSnapshot), [store]);
@@ -36,12 +32,12 @@ export function App({ api, store }: { api: Api; store: Store }) {
   const isLost = silentMs > LOST_AFTER_MS && !wantsToken;
   const situation = situationOf(backends ?? [], chains);
   useTabTitle(situation, isLost || backends === undefined);
-  useNews(entries, (text) => setSaid({ text, isShown: false }));
+  useNews(entries, setNews);
   useEffect(() => {
-    if (!said.isShown) return undefined;
-    const timer = setTimeout(() => setSaid({ ...said, isShown: false }), SHOWN_MS);
+    if (done === "") return undefined;
+    const timer = setTimeout(() => setDone(""), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [said]);
+  }, [done]);
 
   if (wantsToken) return <SignIn api={api} store={store} />;
   const control = (backend: BackendView, action?: Wanted["action"]) =>
@@ -82,13 +78,16 @@ export function App({ api, store }: { api: Api; store: Store }) {
           onClose={() => setWanted(undefined)}
           onDone={(text) => {
             setWanted(undefined);
-            setSaid({ text, isShown: true });
+            setDone(text);
             store.wake();
           }}
         />
       )}
-      <p class={said.isShown ? "said" : "hidden"} role="status" aria-live="polite">
-        {said.text}
+      <p class="done" role="status">
+        {done}
+      </p>
+      <p class="hidden" role="status">
+        {news}
       </p>
     </Stale.Provider>
   );

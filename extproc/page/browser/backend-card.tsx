@@ -1,10 +1,10 @@
 import type { BackendView, EntryView, TrendsView } from "../../control/schemas.js";
-import type { Action } from "./api.js";
 import { Badge } from "./badge.js";
 import { causeText } from "./causes.js";
 import { Figures } from "./figures.js";
 import { duration, remaining } from "./format.js";
 import { GatewayList } from "./gateway-list.js";
+import type { Action } from "./orders.js";
 import { nextOf } from "./situation-panel.js";
 import { disagreeing, openingOf, sinceMs, standingOf } from "./standing.js";
 import { trendOf } from "./trend.js";
@@ -27,7 +27,7 @@ export function BackendCard({ backend, tier, isServing, isBrief, entries, trends
   const trend = trendOf(trends, backend.name);
   return (
     <article
-      class="card"
+      class={isBrief ? "card brief" : "card"}
       data-standing={standingOf(backend)}
       data-serving={isServing}
       data-backend={backend.name}
@@ -66,7 +66,6 @@ export function BackendCard({ backend, tier, isServing, isBrief, entries, trends
           </footer>
         </>
       )}
-      {isBrief && <p class="why">Shown above.</p>}
     </article>
   );
 }

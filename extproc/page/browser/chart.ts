@@ -10,6 +10,12 @@ import { startOf, stretchesOf, type Trend } from "./trend.js";
 const STRIP_HEIGHT: Readonly<Record<string, number>> = { CLOSED: 0.18, HALF_OPEN: 0.45, OPEN: 0.85 };
 const STRIP_GAP = 1.3;
 
+/** What the time axis names, by the minutes that it spans. */
+function marksOf(minutes: number): number[] {
+  if (minutes > 8) return [-14, -10, -5, -1];
+  return minutes > 3 ? [-6, -4, -2] : [-2, -1];
+}
+
 export interface Chart {
   update(trend: Trend): void;
   destroy(): void;
@@ -48,9 +54,9 @@ function dataOf(trend: Trend): uPlot.AlignedData {
   const perSecond = (value: number) => (value * 1000) / periodMs;
   return [
     points.map((_, index) => (startOf(trend, index) - trend.endMs) / 60_000),
-    points.map(({ permitted, diverted, refused }) => perSecond(permitted + diverted + refused)),
-    points.map(({ permitted, diverted }) => perSecond(permitted + diverted)),
+    points.map(({ permitted, refused }) => perSecond(permitted + refused)),
     points.map(({ permitted }) => perSecond(permitted)),
+    points.map(({ permitted, diverted }) => perSecond(Math.max(0, permitted - diverted))),
     // A line along the bottom would look like a fault.
     points.map(({ failure }) => (failure === 0 ? null : perSecond(failure))),
   ];
@@ -79,7 +85,7 @@ function optionsOf(
   return {
     width: place.clientWidth,
     height: place.clientHeight,
-    padding: [4, 6, 0, 0],
+    padding: [fontPx * 0.7, 6, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
@@ -92,7 +98,7 @@ function optionsOf(
         grid: { show: false },
         gap: STRIP_GAP * fontPx,
         size: (STRIP_GAP + 1.3) * fontPx,
-        splits: () => [-14, -10, -5, -1],
+        splits: (_, __, min) => marksOf(-min).filter((minutes) => minutes >= min * 0.97),
         values: (_, splits) => splits.map((minutes) => `${-minutes} min`),
       },
       {

@@ -1,7 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { BackendView } from "../../control/schemas.js";
-import { type Action, type Api, type Order, RefusedError } from "./api.js";
-import { ACTIONS, consequencesOf, durationProblem, saidDone, WITHDRAW } from "./orders.js";
+import { type Api, RefusedError } from "./api.js";
+import {
+  ACTIONS,
+  type Action,
+  consequencesOf,
+  durationProblem,
+  type Order,
+  saidDone,
+  WITHDRAW,
+} from "./orders.js";
 import type { Chain } from "./standing.js";
 
 const WHO_KEY = "llm-breaker.who";

@@ -1,6 +1,6 @@
 import type { BackendView, EntryView, TrendsView } from "../../control/schemas.js";
-import type { Action } from "./api.js";
 import { BackendCard } from "./backend-card.js";
+import type { Action } from "./orders.js";
 import { serviceOf } from "./situation.js";
 import { type Chain, grouped, servingTier } from "./standing.js";
 
@@ -59,7 +59,7 @@ function ChainSection({
         <bdi>{chain.name}</bdi>{" "}
         <span class={serving < 0 ? "service none" : "service"}>{serviceOf(chain, known)}</span>
       </h2>
-      <ol class="cards">
+      <ol class={repeated.size === chain.tiers.length ? "cards known" : "cards"}>
         {chain.tiers.map((name, tier) => {
           const backend = known.get(name);
           const place = { tier: tier + 1, isServing: tier === serving };

@@ -1,7 +1,19 @@
 import type { BackendView } from "../../control/schemas.js";
-import type { Action, Order } from "./api.js";
 import { listed } from "./format.js";
 import { admits, type Chain } from "./standing.js";
+
+export type Action = "open" | "close" | "disable" | "reset" | "withdraw";
+
+/** An operator's word, as it is sent. */
+export interface Order {
+  readonly backend: string;
+  readonly action: Action;
+  /** Of open, close and disable. */
+  readonly lasts: string;
+  readonly why: string;
+  /** Empty: the service says it by the token, or does not know. */
+  readonly who: string;
+}
 
 export interface ActionText {
   readonly action: Action;

@@ -32,7 +32,12 @@ export function SituationPanel({ situation, snapshot }: { situation: Situation; 
       {troubles.length > 0 && (
         <ul class="troubles">
           {troubles.slice(0, MOST_SHOWN).map((backend) => (
-            <Trouble key={backend.name} backend={backend} snapshot={snapshot} />
+            <Trouble
+              key={backend.name}
+              backend={backend}
+              snapshot={snapshot}
+              isAlone={troubles.length === 1}
+            />
           ))}
         </ul>
       )}
@@ -47,14 +52,21 @@ function quietFor(entries: readonly EntryView[]): string {
   return `Nothing has changed since ${moment(last.at)}: callers reach the first tier of every chain.`;
 }
 
-function Trouble({ backend, snapshot }: { backend: BackendView; snapshot: Snapshot }) {
+interface TroubleProps {
+  readonly backend: BackendView;
+  readonly snapshot: Snapshot;
+  /** There is room for what to do. */
+  readonly isAlone: boolean;
+}
+
+function Trouble({ backend, snapshot, isAlone }: TroubleProps) {
   const opening = openingOf(backend.name, snapshot.entries);
   const cause = causeText(opening?.kind === "transition" ? opening.cause : backend.cause);
   const isByHand = backend.override !== undefined || backend.mode.startsWith("forced");
   const chains = snapshot.chains.filter(({ tiers }) => tiers.includes(backend.name));
   const todo = todoOf(backend, cause.todo);
   return (
-    <li>
+    <li class={isAlone ? "alone" : ""}>
       <p class="what">
         <bdi class="name">{backend.name}</bdi> <Badge backend={backend} />
         <span>{isByHand ? byHand(backend) : cause.label}</span>
@@ -77,7 +89,7 @@ function Trouble({ backend, snapshot }: { backend: BackendView; snapshot: Snapsh
         </div>
       </dl>
       {todo.length > 0 && (
-        <details>
+        <details open={isAlone}>
           <summary>What to do</summary>
           <ul>
             {todo.map((line) => (

@@ -2,6 +2,7 @@ import type { BackendView, ChainsView, EntryView, HistoryView, TrendsView } from
 import { type Api, RefusedError, UnauthorizedError } from "./api.js";
 import { EventReader } from "./event-stream.js";
 import type { Chain } from "./standing.js";
+import { mergeTrends } from "./trend.js";
 
 const BACKENDS_MS = 1000;
 const TRENDS_MS = 5000;
@@ -49,9 +50,7 @@ export class Store {
 
   start(): void {
     void this.repeat(BACKENDS_MS, () => this.askBackends());
-    void this.repeat(TRENDS_MS, async () =>
-      this.change({ trends: await this.optional<TrendsView>("/v1/trends") }),
-    );
+    void this.repeat(TRENDS_MS, async () => this.askTrends());
     void this.repeat(CHAINS_MS, async () => {
       const told = await this.optional<ChainsView>("/v1/chains");
       this.change({ chains: told?.chains ?? [] });
@@ -94,6 +93,13 @@ export class Store {
       if (cause instanceof UnauthorizedError) this.change({ wantsToken: true });
       else this.change({ problem: explain(cause) });
     }
+  }
+
+  private async askTrends(): Promise<void> {
+    const known = this.snapshot.trends;
+    const after = known === undefined ? "" : `?after=${known.endMs}`;
+    const told = await this.optional<TrendsView>(`/v1/trends${after}`);
+    this.change({ trends: told && mergeTrends(known, told) });
   }
 
   /** Undefined where this service does not have it. */

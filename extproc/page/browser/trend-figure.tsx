@@ -5,8 +5,8 @@ import { describeTrend, minutesOf, startOf, type Totals, type Trend, totalsOf } 
 
 const KEYS = [
   { key: "permitted", name: "let through" },
-  { key: "diverted", name: "sent on" },
-  { key: "refused", name: "refused" },
+  { key: "diverted", name: "for an earlier tier" },
+  { key: "refused", name: "passed over" },
   { key: "failure", name: "failed" },
 ] as const satisfies readonly { key: keyof Totals; name: string }[];
 
@@ -38,7 +38,8 @@ export function TrendFigure({ trend, theme }: { trend: Trend; theme: number }) {
 function Legend({ trend, hovered }: { trend: Trend; hovered: number | undefined }) {
   const point = hovered === undefined ? undefined : trend.points[hovered];
   const totals = point ?? totalsOf(trend.points);
-  const when = point === undefined ? "15 min" : clockTime(startOf(trend, hovered ?? 0));
+  const minutes = Math.round((trend.points.length * trend.periodMs) / 60_000);
+  const when = point === undefined ? `${minutes} min` : clockTime(startOf(trend, hovered ?? 0));
   return (
     <ul class="legend">
       <li class="quiet">{when}</li>

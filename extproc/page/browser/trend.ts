@@ -24,12 +24,41 @@ export interface Minute extends Totals {
   readonly state: State | undefined;
 }
 
+const LEAST_SHOWN_MS = 120_000;
+const NOTHING: Points[number] = { permitted: 0, refused: 0, diverted: 0, success: 0, failure: 0 };
+
 const WORSE: readonly (State | undefined)[] = [undefined, "CLOSED", "HALF_OPEN", "OPEN"];
 
 export function trendOf(trends: TrendsView | undefined, name: string): Trend | undefined {
   const found = trends?.backends.find((backend) => backend.name === name);
   if (trends === undefined || found === undefined || found.points.length === 0) return undefined;
-  return { periodMs: trends.periodMs, endMs: trends.endMs, points: found.points };
+  return toldPoints({ periodMs: trends.periodMs, endMs: trends.endMs, points: found.points });
+}
+
+/** What is known, and what was told since: an answer with `after` has the new points alone. */
+export function mergeTrends(known: TrendsView | undefined, told: TrendsView): TrendsView {
+  const length = Math.max(0, ...(known?.backends ?? []).map(({ points }) => points.length));
+  if (known === undefined || length === 0 || known.periodMs !== told.periodMs) return told;
+  const backends = told.backends.map(({ name, points }) => {
+    if (points.length >= length) return { name, points };
+    const before = known.backends.find((backend) => backend.name === name)?.points ?? [];
+    const padding = Array.from(
+      { length: Math.max(0, length - before.length - points.length) },
+      () => NOTHING,
+    );
+    return { name, points: [...padding, ...before, ...points].slice(-length) };
+  });
+  return { ...told, backends };
+}
+
+/** Points from the first on that has something to tell, and two minutes at least: a new fleet is not all silence. */
+export function toldPoints({ points, periodMs, endMs }: Trend): Trend {
+  const first = points.findIndex(({ state, permitted, refused, diverted }) => {
+    return state !== undefined || permitted + refused + diverted > 0;
+  });
+  const least = Math.ceil(LEAST_SHOWN_MS / periodMs);
+  const start = Math.max(0, Math.min(first < 0 ? points.length : first, points.length - least));
+  return { points: points.slice(start), periodMs, endMs };
 }
 
 export function totalsOf(points: Points): Totals {
@@ -79,9 +108,9 @@ export function describeTrend({ points, periodMs }: Trend): string {
   const halfOpen = lasted("HALF_OPEN");
   const parts = [
     `${counted(permitted, "request")} let through`,
+    ...(diverted > 0 ? [`${count(diverted)} of them came since an earlier tier did not serve`] : []),
     `${count(failure)} failed`,
-    ...(diverted > 0 ? [`${count(diverted)} sent on to another tier`] : []),
-    ...(refused > 0 ? [`${count(refused)} refused`] : []),
+    ...(refused > 0 ? [`${count(refused)} passed over, for the next tier`] : []),
     ...(open > 0 ? [`Open for ${duration(open)}`] : []),
     ...(halfOpen > 0 ? [`Half-open for ${duration(halfOpen)}`] : []),
   ];

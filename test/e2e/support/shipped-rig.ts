@@ -1,7 +1,7 @@
 import { startEnvoy } from "../../support/envoy.js";
+import { whenProductPortsAreFree } from "../../support/product-ports.js";
 import { type RunningService, startService } from "../../support/service.js";
 import { startUpstream, type Upstream } from "../../support/upstream.js";
-import { whenProductPortsAreFree } from "./product-ports.js";
 import { Rig } from "./rig.js";
 
 /** A shipped file as it is, on the product's own ports, with the service as it starts without a config of its own. */

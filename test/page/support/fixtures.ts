@@ -104,8 +104,8 @@ export function trends(names: readonly string[], periods = 180): TrendsView {
       const isOut = isOpen || isHalfOpen;
       return {
         permitted: isOut ? 2 : wave,
-        refused: 0,
-        diverted: isOut ? wave : 0,
+        refused: isOut ? wave : 0,
+        diverted: !isIll && age < 20 ? Math.round(wave / 3) : 0,
         success: isOut ? 1 : wave - 2,
         failure: isIll && (age === 20 || age === 21) ? 24 : isOut ? 1 : 0,
         state: isOpen ? ("OPEN" as const) : isHalfOpen ? ("HALF_OPEN" as const) : ("CLOSED" as const),

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { waitFor } from "../../support/wait-for.js";
+import { waitFor } from "./wait-for.js";
 
 const productPorts = [10000, 9901, 9002, 9003, 9004, 9101, 9102, 9103];
 const patienceMs = 60_000;
