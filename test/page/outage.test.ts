@@ -31,7 +31,7 @@ test("nobody notices the outage of a simulated GPU but who looks at the live pag
   try {
     const url = await demo.pageUrl;
     const { page, errors, outside } = await openPage(browser, new URL(url).origin, {
-      viewport: { width: 1280, height: 840 },
+      viewport: { width: 1440, height: 830 },
       colorScheme: "light",
     });
     await page.goto(url);
@@ -82,6 +82,8 @@ test("nobody notices the outage of a simulated GPU but who looks at the live pag
 async function takePicture(page: Page): Promise<void> {
   const passedOver = cardOf(page, "gpu").locator("[data-key=refused]");
   await passedOver.filter({ hasText: /[1-9]/ }).waitFor();
+  // What was done is said in front of the rest for eight seconds; a style sheet of ours would be refused.
+  await page.evaluate('document.querySelector(".done").style.visibility = "hidden"');
   await page.screenshot({ path: SCREENSHOT });
 }
 

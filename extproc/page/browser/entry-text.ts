@@ -28,16 +28,11 @@ export function stateAfter(entry: Transition): string {
 }
 
 /** The numbers that caused a transition. */
-export function numbersOf({
-  to,
-  calls,
-  weightedFailures,
-  consecutiveFailures,
-  waitMs,
-  openings,
-}: Transition): string {
+export function numbersOf(entry: Transition): string {
+  const { to, calls, weightedFailures, failureRate, consecutiveFailures, waitMs, openings } = entry;
+  const share = failureRate > 0 ? ` (${decimal(failureRate)} %)` : "";
   const parts: string[] = [];
-  if (calls > 0) parts.push(`${decimal(weightedFailures)} of ${counted(calls, "call")} failed`);
+  if (calls > 0) parts.push(`${decimal(weightedFailures)} of ${counted(calls, "call")} failed${share}`);
   if (consecutiveFailures > 1) parts.push(`${consecutiveFailures} in a row`);
   if (to === "OPEN" && openings > 1) parts.push(`opened ${openings} times in a row`);
   if (to === "OPEN" && waitMs > 0) parts.push(`waits ${remaining(waitMs)}`);

@@ -84,6 +84,7 @@ export function transition(id: number, changes: Partial<Transition> = {}): Trans
     waitMs: 10_000,
     calls: 20,
     weightedFailures: 11,
+    failureRate: 55,
     consecutiveFailures: 5,
     ...changes,
   };
