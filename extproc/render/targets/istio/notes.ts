@@ -69,7 +69,7 @@ function placeNotes(plan: Plan, settings: IstioSettings): readonly string[] {
   }
   if (plan.service)
     notes.push(
-      `The service has to be ${settings.serviceHost}: --target kubernetes --service shared writes it.`,
+      `The service has to be ${settings.serviceHost}: --target kubernetes --service only writes it.`,
     );
   if (plan.service && wantsOf(plan).limits) {
     notes.push(
