@@ -112,7 +112,7 @@ test("whatever is put into whatever text, it becomes the wanted value", () => {
   const style = fc.record({
     indent: fc.constantFrom(2, 4),
     indentSeq: fc.boolean(),
-    collectionStyle: fc.constantFrom("any" as const, "block" as const, "flow" as const),
+    collectionStyle: fc.constantFrom("any" as const, "flow" as const),
     lineWidth: fc.constant(0),
   });
   fc.assert(
