@@ -159,6 +159,11 @@ class Reconciler {
   private visitSeq(list: YAMLSeq<Node>, desired: readonly YamlValue[], head: number | undefined): void {
     const start = list.range?.[0] ?? 0;
     const matches = matchItems(list, desired, this.document);
+    if (list.items.length === 0) {
+      const pieces = desired.map((item) => this.flowOf(item));
+      this.addToFlow(start, undefined, pieces);
+      return;
+    }
     const kept = new Set(matches.map(([item]) => item));
     for (const item of list.items) {
       if (!kept.has(item)) throw new CantReconcile(startOf(item), "has to go: remove it");
@@ -218,7 +223,7 @@ class Reconciler {
       behind === undefined
         ? ` ${pieces.join(", ")} `
         : isLast
-          ? ` ${pieces.join(", ")}`
+          ? ` ${pieces.join(", ")},`
           : `, ${pieces.join(", ")}`;
     this.edits.push({ start: isLast ? at + comma : at, end: isLast ? at + comma : at, text });
   }
