@@ -5,7 +5,7 @@ import { findRepoRoot } from "./root.js";
 
 const MODULE = join("build", "llm-breaker-dry-run.wasm");
 
-let module: Uint8Array | undefined;
+let module: WebAssembly.Module | undefined;
 
 /**
  * What Envoy would say to a policy, one text a fault, by the filter's own parser: `backends.gpu.contextWindow must be …`.
@@ -17,10 +17,10 @@ export function policyFaults(policy: string): string[] {
   return "error" in answer ? faultsIn(answer.error) : [];
 }
 
-function loadParser(): Uint8Array {
+function loadParser(): WebAssembly.Module {
   const file = join(findRepoRoot(), MODULE);
   if (!existsSync(file)) throw new Error(`${MODULE} is not built: npm run build:filter`);
-  return readFileSync(file);
+  return new WebAssembly.Module(readFileSync(file));
 }
 
 /** They stand in one line; what they quote, and the list of known fields, may have a semicolon of its own. */

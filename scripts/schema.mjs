@@ -1,4 +1,4 @@
-// Writes what follows from the service's settings, its control API's routes and the rules of `check`: `npm run -s schema`.
+// Writes what follows from the service's settings, the policy's schema, the control API's routes and the rules of `check`: `npm run -s schema`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,10 +6,11 @@ import { fileURLToPath } from "node:url";
 const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
 const built = join(repoRoot, "build", "js", "extproc");
 const { configFiles } = await import(join(built, "config-files.js"));
+const { policyFiles } = await import(join(built, "policy-files.js"));
 const { rulesFile } = await import(join(built, "check", "rules-file.js"));
 const { apiFile } = await import(join(built, "control", "openapi.js"));
 
-for (const { path, update } of [...configFiles(), apiFile(), rulesFile()]) {
+for (const { path, update } of [...configFiles(), ...policyFiles(), apiFile(), rulesFile()]) {
   const file = join(repoRoot, path);
   const present = readFileSync(file, { encoding: "utf8", flag: "a+" });
   const wanted = update(present);

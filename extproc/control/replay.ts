@@ -22,7 +22,8 @@ interface DryRunExports {
 }
 
 export interface ReplayJob {
-  readonly module: Uint8Array;
+  /** Its bytes, or what they were compiled to. */
+  readonly module: Uint8Array | WebAssembly.Module;
   readonly policy: string;
   /** `FIGURES` numbers a second, by backend. */
   readonly records: ReadonlyMap<string, Uint32Array>;
@@ -56,7 +57,7 @@ export type ReplayAnswer =
 
 /** Replays each backend of the policy that there is a record of. */
 export function replayAll({ module, policy, records, seconds }: ReplayJob): ReplayAnswer {
-  const compiled = new WebAssembly.Module(module);
+  const compiled = module instanceof WebAssembly.Module ? module : new WebAssembly.Module(module);
   const exports = new WebAssembly.Instance(compiled, {}).exports as unknown as DryRunExports;
   const text = Buffer.from(policy, "utf8");
   const ptr = exports.allocateText(text.length);

@@ -154,7 +154,7 @@ export function show(value: Json): string {
 function durationMs(text: string): f64 {
   let digits = 0;
   while (digits < text.length && isDigitOrPoint(text.charCodeAt(digits))) digits++;
-  if (digits === 0) return -1;
+  if (digits === 0 || text.indexOf(".") !== text.lastIndexOf(".")) return -1;
   const number = parseFloat(text.substring(0, digits));
   const unit = text.substring(digits);
   if (isNaN(number)) return -1;
