@@ -59,6 +59,7 @@ function poolNotes({ pools }: IstioSettings): readonly string[] {
 function placeNotes(plan: Plan, settings: IstioSettings): readonly string[] {
   const notes = [
     `The modules have to be in ${settings.wasmFolder} of the proxies: see the top of the file.`,
+    'Metrics: proxies show ours only with proxyStatsMatcher: { inclusionRegexps: [".*llm_breaker.*"] } in their proxy.istio.io/config.',
     "Callers' sidecars retry, too: set `retries: { attempts: 0 }` in the VirtualService by which they come here, or attempts multiply.",
   ];
   const files = plan.backends.flatMap(({ credential }) => (credential ? [credential.secretFile] : []));
