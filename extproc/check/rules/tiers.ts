@@ -52,15 +52,21 @@ export const tierRules: readonly Rule[] = [
     harm: "whatever the gate names, the request goes to that one cluster: there is no fallback and no failover",
     fix: 'cluster_specifier_plugin with the matcher of envoy/full.yaml in place of the route\'s cluster; or a chain of one tier with "routing": "fixed"',
     *find(setup) {
+      const byTier = new Set(
+        [...new Set(setup.routes.map(({ host }) => host))].filter((host) => host && hasTierRoutes(host)),
+      );
       for (const route of setup.routes) {
         const chains = setup.chainsOf(route).filter(({ isFixed, tiers }) => !isFixed && tiers.length > 1);
         const cluster = ["cluster", "weighted_clusters", "cluster_header"]
           .map((kind) => route.action.get(kind))
           .find(Boolean);
-        const isTierRoute = (route.host?.list("routes") ?? []).some(
-          (each) => each.list("match", "filter_state").length > 0,
-        );
-        if (route.isPart || route.matcher || chains.length === 0 || cluster === undefined || isTierRoute)
+        if (
+          route.isPart ||
+          route.matcher ||
+          chains.length === 0 ||
+          cluster === undefined ||
+          byTier.has(route.host)
+        )
           continue;
         yield {
           at: cluster,
@@ -250,4 +256,9 @@ function* misspelt(at: Found["at"]): Iterable<Found> {
       continue;
     yield { at: value, what: `metadata stand under ${namespace}` };
   }
+}
+
+/** A route for each tier, in place of the matcher. */
+function hasTierRoutes(host: Found["at"]): boolean {
+  return host.list("routes").some((route) => route.list("match", "filter_state").length > 0);
 }

@@ -13,6 +13,7 @@ const ATTEMPTS_DEADLINE_BEYOND_MS = 60_000;
 const DEFAULT_WAIT_MS = 5000;
 const DEFAULT_MAX_WAIT_MS = 120_000;
 const MAX_STRUCT_DEPTH = 32;
+const MAX_STRUCT_VALUES = 50_000;
 
 export interface ChainView {
   readonly name: string;
@@ -179,14 +180,11 @@ export function baseOf({ place, source, offset }: Located): { line: number; colu
     : { line: place.line + 1, column: 1 + (block[1]?.length ?? 0) };
 }
 
-/** As JSON would give it; a Struct in place of a text. */
-function plainOf(node: Located, depth = 0): unknown {
-  if (depth > MAX_STRUCT_DEPTH) return null;
-  if (node.isMap)
-    return Object.fromEntries(
-      [...node.fields]
-        .filter(([key]) => key !== "@type")
-        .map(([key, each]) => [key, plainOf(each, depth + 1)]),
-    );
-  return Array.isArray(node.content) ? node.items.map((each) => plainOf(each, depth + 1)) : node.content;
+/** As JSON would give it; a Struct in place of a text. One that aliases make huge is no policy. */
+function plainOf(node: Located, budget = { left: MAX_STRUCT_VALUES }, depth = 0): unknown {
+  if (depth > MAX_STRUCT_DEPTH || budget.left-- <= 0) return null;
+  const plain = (each: Located) => plainOf(each, budget, depth + 1);
+  if (!node.isMap) return Array.isArray(node.content) ? node.items.map(plain) : node.content;
+  const fields = [...node.fields].filter(([key]) => key !== "@type");
+  return Object.fromEntries(fields.map(([key, each]) => [key, plain(each)]));
 }

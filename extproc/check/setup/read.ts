@@ -40,6 +40,7 @@ export function readSetup(files: readonly CheckedFile[], versions: Versions, pol
   for (const { name, text } of files) read(take(readYaml(name, text)), 0);
   const given = policy === undefined ? undefined : givenPolicy(policy);
   setup.policies = policiesOf(setup.filters, [...setup.loosePolicies, ...(given ? [given] : [])]);
+  setup.seal();
   return setup;
 }
 

@@ -39,6 +39,7 @@ export class Setup {
   /** Policies that came as files. */
   readonly loosePolicies: PolicyView[] = [];
   policies: PolicyView[] = [];
+  private made: Map<string, unknown> | undefined;
 
   constructor(
     readonly versions: Versions,
@@ -46,13 +47,29 @@ export class Setup {
     readonly problems: readonly TreeProblem[],
   ) {}
 
+  /** Everything is read: what follows from it is worked out once. */
+  seal(): void {
+    this.made = new Map();
+  }
+
+  private once<Value>(name: string, make: () => Value): Value {
+    if (!this.made?.has(name)) {
+      const value = make();
+      this.made?.set(name, value);
+      return value;
+    }
+    return this.made.get(name) as Value;
+  }
+
   get filters(): readonly HttpFilter[] {
-    return [
-      ...this.connections.flatMap(({ filters }) => filters),
-      ...this.partFilters,
-      ...this.clusters.flatMap(({ filters }) => filters),
-      ...this.looseFilters,
-    ];
+    return this.once("filters", () => {
+      return [
+        ...this.connections.flatMap(({ filters }) => filters),
+        ...this.partFilters,
+        ...this.clusters.flatMap(({ filters }) => filters),
+        ...this.looseFilters,
+      ];
+    });
   }
 
   filtersOfRole(role: HttpFilter["role"]): readonly HttpFilter[] {
@@ -70,23 +87,30 @@ export class Setup {
 
   /** Connection managers with a gate. */
   get gated(): readonly Connections[] {
-    return this.connections.filter(({ filters }) => filters.some(({ role }) => role === "gate"));
+    return this.once("gated", () => {
+      return this.connections.filter(({ filters }) => filters.some(({ role }) => role === "gate"));
+    });
   }
 
   /** The route tables that requests behind a gate take, and those of which nobody knows. */
   private get gatedTables(): readonly Located[] {
-    if (this.connections.length === 0) return this.tables;
-    return this.gated.flatMap(({ routes, routesName }) =>
-      routes ? [routes] : this.tables.filter((table) => table.textOf("name") === routesName),
-    );
+    return this.once("gatedTables", () => {
+      if (this.connections.length === 0) return this.tables;
+      return this.gated.flatMap(({ routes, routesName }) =>
+        routes ? [routes] : this.tables.filter((table) => table.textOf("name") === routesName),
+      );
+    });
   }
 
   /** Routes whose requests the breaker looks after. */
   get routes(): readonly Route[] {
-    const all = [...this.gatedTables.flatMap(routesOf), ...this.partRoutes];
-    return all.filter(
-      (route) => route.matcher !== undefined || this.chainsOf(route).length > 0 || route.chain !== undefined,
-    );
+    return this.once("routes", () => {
+      const all = [...this.gatedTables.flatMap(routesOf), ...this.partRoutes];
+      return all.filter(
+        (route) =>
+          route.matcher !== undefined || this.chainsOf(route).length > 0 || route.chain !== undefined,
+      );
+    });
   }
 
   /** The chains that may serve a route's requests. */
@@ -99,22 +123,26 @@ export class Setup {
   }
 
   get chains(): readonly ChainView[] {
-    return this.policies.flatMap(({ chains }) => [...chains.values()]);
+    return this.once("chains", () => {
+      return this.policies.flatMap(({ chains }) => [...chains.values()]);
+    });
   }
 
   /** Clusters that answer for a backend. */
   get backends(): readonly Cluster[] {
-    const named = new Set(
-      this.policies.flatMap(({ backends }) => [...backends.values()].map(({ cluster }) => cluster)),
-    );
-    for (const { matcher } of this.routes) {
-      for (const cluster of matcher?.clusters.values() ?? []) named.add(cluster.text ?? "");
-    }
-    return this.clusters.filter(
-      ({ name, filters, metadata }) =>
-        name !== STOP_CLUSTER &&
-        (named.has(name) || metadata.has("backend") || filters.some(({ role }) => role === "meter")),
-    );
+    return this.once("backends", () => {
+      const named = new Set(
+        this.policies.flatMap(({ backends }) => [...backends.values()].map(({ cluster }) => cluster)),
+      );
+      for (const { matcher } of this.routes) {
+        for (const cluster of matcher?.clusters.values() ?? []) named.add(cluster.text ?? "");
+      }
+      return this.clusters.filter(
+        ({ name, filters, metadata }) =>
+          name !== STOP_CLUSTER &&
+          (named.has(name) || metadata.has("backend") || filters.some(({ role }) => role === "meter")),
+      );
+    });
   }
 
   get stopClusters(): readonly Cluster[] {
@@ -131,13 +159,17 @@ export class Setup {
   }
 
   get serviceNames(): readonly string[] {
-    return this.serviceFilters.flatMap(
-      ({ config }) => config.textOf("grpc_service", "envoy_grpc", "cluster_name") ?? [],
-    );
+    return this.once("serviceNames", () => {
+      return this.serviceFilters.flatMap(
+        ({ config }) => config.textOf("grpc_service", "envoy_grpc", "cluster_name") ?? [],
+      );
+    });
   }
 
   get serviceFilters(): readonly HttpFilter[] {
-    return this.filters.filter(({ role }) => role === "count" || role === "rewrite" || role === "remember");
+    return this.once("serviceFilters", () => {
+      return this.filters.filter(({ role }) => role === "count" || role === "rewrite" || role === "remember");
+    });
   }
 
   /** The files hold all clusters there are. */

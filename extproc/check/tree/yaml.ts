@@ -12,6 +12,7 @@ import {
   type Pair,
   Parser,
 } from "yaml";
+import { readJson } from "./json.js";
 import { type Content, Located, type Scalar } from "./located.js";
 import { type Base, SourceText } from "./source-text.js";
 
@@ -41,6 +42,8 @@ export function readYaml(name: string, text: string, base?: Base): Trees {
     at: new Located(source, offset, null),
     text: words.replaceAll(/\s+/g, " ").slice(0, 200),
   });
+  const json = /^\s*[{[]/.test(text) ? readJson(source) : undefined;
+  if (json !== undefined) return { roots: [json], problems: [] };
   try {
     const composer = new Composer({ prettyErrors: false, logLevel: "silent", uniqueKeys: false });
     const roots: Located[] = [];
