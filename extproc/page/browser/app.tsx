@@ -27,7 +27,10 @@ export function App({ api, store }: { api: Api; store: Store }) {
   const nowMs = useEachSecond();
   useEffect(() => store.subscribe(setSnapshot), [store]);
 
-  const { backends, chains, entries, trends, wantsToken, problem } = snapshot;
+  const { entries, trends, wantsToken, problem } = snapshot;
+  const chains = snapshot.chains ?? [];
+  // Without chains they would stand elsewhere, for a moment.
+  const backends = snapshot.chains === undefined ? undefined : snapshot.backends;
   const silentMs = Math.max(0, nowMs - snapshot.heardMs);
   const isLost = silentMs > LOST_AFTER_MS && !wantsToken;
   const situation = situationOf(backends ?? [], chains);
@@ -39,7 +42,7 @@ export function App({ api, store }: { api: Api; store: Store }) {
     return () => clearTimeout(timer);
   }, [done]);
 
-  if (wantsToken) return <SignIn api={api} store={store} />;
+  if (wantsToken) return <SignIn api={api} store={store} refusals={snapshot.refusals} />;
   const control = (backend: BackendView, action?: Wanted["action"]) =>
     setWanted({ name: backend.name, action: action ?? "open" });
   return (

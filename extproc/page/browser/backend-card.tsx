@@ -70,9 +70,17 @@ export function BackendCard({ backend, tier, isServing, isBrief, entries, trends
   );
 }
 
+const MODES: Readonly<Record<BackendView["mode"], string>> = {
+  enforce: "the breaker decides",
+  shadow: "in shadow mode it refuses nobody",
+  disabled: "nothing is counted, everything passes",
+  forcedOpen: "it refuses everything",
+  forcedClosed: "it lets everything pass",
+};
+
 /** Why it stands so, what happens next, who said so, and whether gateways agree. */
 function Why({ backend, entries }: { backend: BackendView; entries: readonly EntryView[] }) {
-  const { override, state, openings, waitRemainingMs } = backend;
+  const { override, state, mode, openings, waitRemainingMs } = backend;
   const split = disagreeing(backend);
   return (
     <div class="why">
@@ -86,6 +94,7 @@ function Why({ backend, entries }: { backend: BackendView; entries: readonly Ent
           {remaining(override.remainingMs)} left.
         </p>
       )}
+      {override === undefined && mode !== "enforce" && <p class="word">By the policy: {MODES[mode]}.</p>}
       {override === undefined && state !== "CLOSED" && (
         <p class="next">
           Next: {nextOf(backend)}

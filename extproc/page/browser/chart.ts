@@ -69,7 +69,8 @@ function optionsOf(
 ): uPlot.Options {
   const style = getComputedStyle(place);
   const colour = (name: string) => style.getPropertyValue(name).trim();
-  const fontPx = Number.parseFloat(style.fontSize);
+  // uPlot scales whole pixels only.
+  const fontPx = Math.round(Number.parseFloat(style.fontSize));
   const axis = {
     stroke: colour("--quiet"),
     font: `${fontPx}px system-ui, sans-serif`,

@@ -4,7 +4,8 @@ import { count, decimal, latency, percent } from "./format.js";
 import { standingOf } from "./standing.js";
 
 const DRIFTS_FROM = 2;
-const CACHE_IS_FULL_FROM = 0.75;
+/** What `kvCacheUseThreshold` is where the policy says nothing. */
+export const CACHE_IS_FULL_FROM = 0.75;
 
 /** The numbers of a backend. What nobody tells is left out, not shown as 0. */
 export function Figures({ backend }: { backend: BackendView }) {
@@ -34,7 +35,11 @@ export function Figures({ backend }: { backend: BackendView }) {
           {count(window.backpressure)}
         </Figure>
       )}
-      {isTrying && <Figure name="Canaries">{count(canaries)} in flight</Figure>}
+      {isTrying && (
+        <Figure name="Canaries" hint="in flight">
+          {count(canaries)}
+        </Figure>
+      )}
       {tokens !== undefined && tokens.samples > 0 && <FirstToken tokens={tokens} />}
       {kvCacheUse !== undefined && (
         <Figure name="KV cache" isBad={kvCacheUse >= CACHE_IS_FULL_FROM}>

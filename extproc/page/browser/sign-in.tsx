@@ -2,14 +2,18 @@ import { useState } from "preact/hooks";
 import type { Api } from "./api.js";
 import type { Store } from "./store.js";
 
+interface Props {
+  readonly api: Api;
+  readonly store: Store;
+  readonly refusals: number;
+}
+
 /** Where control.tokenFile is set. The token stays in this tab. */
-export function SignIn({ api, store }: { api: Api; store: Store }) {
+export function SignIn({ api, store, refusals }: Props) {
   const [token, setToken] = useState("");
-  const [wasTried, setWasTried] = useState(api.hasToken);
   const signIn = (event: Event) => {
     event.preventDefault();
-    api.signIn(token.trim());
-    setWasTried(true);
+    api.signIn(tokenOf(token));
     store.wake();
   };
   return (
@@ -30,7 +34,7 @@ export function SignIn({ api, store }: { api: Api; store: Store }) {
           One of the service's <code>control.tokenFile</code>, without the name before it. It is kept in this
           tab until you close it.
         </p>
-        {wasTried && (
+        {refusals > 0 && (
           <p role="alert" class="problem">
             The service does not know this token.
           </p>
@@ -41,4 +45,12 @@ export function SignIn({ api, store }: { api: Api; store: Store }) {
       </form>
     </main>
   );
+}
+
+/** Whoever takes the whole line of the file means what stands behind the name. A header holds no other letters. */
+function tokenOf(text: string): string {
+  return text
+    .trim()
+    .replace(/^[^:]*:/, "")
+    .replace(/[^\x21-\x7e]/g, "?");
 }

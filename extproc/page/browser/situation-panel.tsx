@@ -3,6 +3,7 @@ import type { BackendView, EntryView } from "../../control/schemas.js";
 import { Badge } from "./badge.js";
 import { causeText, ENGINE_HOLDS } from "./causes.js";
 import { numbersOf } from "./entry-text.js";
+import { CACHE_IS_FULL_FROM } from "./figures.js";
 import { duration, moment, remaining } from "./format.js";
 import { type Situation, serviceOf } from "./situation.js";
 import { Stale } from "./stale.js";
@@ -63,7 +64,7 @@ function Trouble({ backend, snapshot, isAlone }: TroubleProps) {
   const opening = openingOf(backend.name, snapshot.entries);
   const cause = causeText(opening?.kind === "transition" ? opening.cause : backend.cause);
   const isByHand = backend.override !== undefined || backend.mode.startsWith("forced");
-  const chains = snapshot.chains.filter(({ tiers }) => tiers.includes(backend.name));
+  const chains = (snapshot.chains ?? []).filter(({ tiers }) => tiers.includes(backend.name));
   const todo = todoOf(backend, cause.todo);
   return (
     <li class={isAlone ? "alone" : ""}>
@@ -151,6 +152,8 @@ function todoOf(backend: BackendView, todo: readonly string[]): readonly string[
       "Somebody does this on purpose: ask them before you change it. Withdraw ends it; so does its time.",
     ];
   }
-  const isHeld = backend.state === "HALF_OPEN" && backend.signals !== undefined && !backend.signals.isFresh;
+  const { state, signals } = backend;
+  const isFull = (signals?.kvCacheUse ?? 0) >= CACHE_IS_FULL_FROM;
+  const isHeld = state === "HALF_OPEN" && signals !== undefined && (isFull || !signals.isFresh);
   return isHeld ? [ENGINE_HOLDS, ...todo] : todo;
 }

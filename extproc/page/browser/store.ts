@@ -18,7 +18,8 @@ const SILENT_MS = 35_000;
 export interface Snapshot {
   /** Undefined: not told yet. */
   readonly backends: readonly BackendView[] | undefined;
-  readonly chains: readonly Chain[];
+  /** Undefined: not told yet; empty where this service does not tell. */
+  readonly chains: readonly Chain[] | undefined;
   readonly trends: TrendsView | undefined;
   /** Oldest first. */
   readonly entries: readonly EntryView[];
@@ -27,34 +28,38 @@ export interface Snapshot {
   /** Why the last question had no answer; empty when it had. */
   readonly problem: string;
   readonly wantsToken: boolean;
+  /** How often the service did not take the token that it was shown, if any. */
+  readonly refusals: number;
 }
 
 type Listener = (snapshot: Snapshot) => void;
+
+const NOTHING_KNOWN = {
+  backends: undefined,
+  chains: undefined,
+  trends: undefined,
+  entries: [],
+  problem: "",
+  wantsToken: false,
+  refusals: 0,
+};
 
 /** Asks the service again and again, and tells who listens. One that answers slowly is not asked twice at once. */
 export class Store {
   private readonly listeners = new Set<Listener>();
   private readonly wakers = new Set<() => void>();
   private isFollowing = false;
-  snapshot: Snapshot = {
-    backends: undefined,
-    chains: [],
-    trends: undefined,
-    entries: [],
-    heardMs: performance.now(),
-    problem: "",
-    wantsToken: false,
-  };
+  /** Nothing is asked before somebody gives a token. */
+  private isBarred = false;
+  private ending: AbortController | undefined;
+  snapshot: Snapshot = { ...NOTHING_KNOWN, heardMs: performance.now() };
 
   constructor(private readonly api: Api) {}
 
   start(): void {
     void this.repeat(BACKENDS_MS, () => this.askBackends());
     void this.repeat(TRENDS_MS, async () => this.askTrends());
-    void this.repeat(CHAINS_MS, async () => {
-      const told = await this.optional<ChainsView>("/v1/chains");
-      this.change({ chains: told?.chains ?? [] });
-    });
+    void this.repeat(CHAINS_MS, () => this.askChains());
     void this.repeat(RETRY_MS, () => this.askEntries());
     void this.repeat(RETRY_MS, () => this.follow());
     document.addEventListener("visibilitychange", () => this.wake());
@@ -67,12 +72,22 @@ export class Store {
 
   /** Everything is asked at once: a token was given, or an order. */
   wake(): void {
+    this.isBarred = false;
     for (const waker of this.wakers) waker();
+  }
+
+  /** Nothing of what was told stays on the page. */
+  signOut(): void {
+    this.api.signOut();
+    this.ending?.abort();
+    this.change({ ...NOTHING_KNOWN, wantsToken: true });
+    this.wake();
   }
 
   private async repeat(everyMs: number, ask: () => Promise<void>): Promise<never> {
     for (;;) {
-      await ask().catch((cause: unknown) => this.note(cause));
+      // What another question than that about backends meets, that one meets as well, and tells.
+      if (!this.isBarred) await ask().catch(() => {});
       await new Promise<void>((resolve) => {
         const done = () => {
           clearTimeout(timer);
@@ -90,8 +105,22 @@ export class Store {
       const { backends } = await this.api.get<{ backends: BackendView[] }>("/v1/backends");
       this.change({ backends, heardMs: performance.now(), problem: "", wantsToken: false });
     } catch (cause) {
-      if (cause instanceof UnauthorizedError) this.change({ wantsToken: true });
+      if (cause instanceof UnauthorizedError) this.bar();
       else this.change({ problem: explain(cause) });
+    }
+  }
+
+  private bar(): void {
+    this.isBarred = true;
+    this.change({ wantsToken: true, refusals: this.snapshot.refusals + (this.api.hasToken ? 1 : 0) });
+  }
+
+  private async askChains(): Promise<void> {
+    try {
+      const told = await this.optional<ChainsView>("/v1/chains");
+      this.change({ chains: told?.chains ?? [] });
+    } catch {
+      if (this.snapshot.chains === undefined) this.change({ chains: [] });
     }
   }
 
@@ -124,6 +153,7 @@ export class Store {
   private async follow(): Promise<void> {
     if (document.hidden || this.snapshot.wantsToken || this.snapshot.backends === undefined) return;
     const ending = new AbortController();
+    this.ending = ending;
     const onHidden = () => ending.abort();
     document.addEventListener("visibilitychange", onHidden, { once: true });
     const reader = new EventReader();
@@ -149,10 +179,6 @@ export class Store {
     const known = new Set(this.snapshot.entries.map(keyOf));
     const fresh = told.filter((entry) => !known.has(keyOf(entry)));
     if (fresh.length > 0) this.change({ entries: [...this.snapshot.entries, ...fresh].slice(-MAX_ENTRIES) });
-  }
-
-  private note(cause: unknown): void {
-    if (cause instanceof UnauthorizedError && !this.snapshot.wantsToken) this.change({ wantsToken: true });
   }
 
   private change(part: Partial<Snapshot>): void {

@@ -17,10 +17,6 @@ export function TopBar({ snapshot, isLost, api, store, onTheme }: Props) {
     (snapshot.backends ?? []).flatMap((backend) => backend.gateways.map(({ process }) => process)),
   ).size;
   const next = currentTheme() === "dark" ? "light" : "dark";
-  const signOut = () => {
-    api.signOut();
-    store.wake();
-  };
   return (
     <header class="top">
       <p class="brand">llm-breaker</p>
@@ -31,7 +27,7 @@ export function TopBar({ snapshot, isLost, api, store, onTheme }: Props) {
       </p>
       <div class="tools">
         {api.hasToken && (
-          <button type="button" class="plain" onClick={signOut}>
+          <button type="button" class="plain" onClick={() => store.signOut()}>
             Sign out
           </button>
         )}

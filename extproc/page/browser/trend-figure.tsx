@@ -4,11 +4,11 @@ import { clockTime, count, decimal } from "./format.js";
 import { describeTrend, minutesOf, startOf, type Totals, type Trend, totalsOf } from "./trend.js";
 
 const KEYS = [
-  { key: "permitted", name: "let through" },
-  { key: "diverted", name: "for an earlier tier" },
-  { key: "refused", name: "passed over" },
-  { key: "failure", name: "failed" },
-] as const satisfies readonly { key: keyof Totals; name: string }[];
+  { key: "permitted", name: "let through", isUsual: true },
+  { key: "diverted", name: "for an earlier tier", isUsual: false },
+  { key: "refused", name: "passed over", isUsual: false },
+  { key: "failure", name: "failed", isUsual: true },
+] as const satisfies readonly { key: keyof Totals; name: string; isUsual: boolean }[];
 
 /** The last 15 minutes of a backend: a chart, what it says in words, and the same as a table. */
 export function TrendFigure({ trend, theme }: { trend: Trend; theme: number }) {
@@ -37,13 +37,14 @@ export function TrendFigure({ trend, theme }: { trend: Trend; theme: number }) {
 /** Totals; or the point's figures while the pointer is on it. */
 function Legend({ trend, hovered }: { trend: Trend; hovered: number | undefined }) {
   const point = hovered === undefined ? undefined : trend.points[hovered];
-  const totals = point ?? totalsOf(trend.points);
+  const sums = totalsOf(trend.points);
+  const totals = point ?? sums;
   const minutes = Math.round((trend.points.length * trend.periodMs) / 60_000);
   const when = point === undefined ? `${minutes} min` : clockTime(startOf(trend, hovered ?? 0));
   return (
     <ul class="legend">
       <li class="quiet">{when}</li>
-      {KEYS.map(({ key, name }) => (
+      {KEYS.filter(({ key, isUsual }) => isUsual || sums[key] > 0).map(({ key, name }) => (
         <li key={key} data-key={key}>
           <span class="swatch" aria-hidden="true" /> {count(totals[key])} {name}
         </li>
