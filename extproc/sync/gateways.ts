@@ -13,7 +13,8 @@ import type {
   Transition,
 } from "./contract.js";
 import { type BackendView, Member, type Taken } from "./member.js";
-import { type RecordedSecond, SecondRing } from "./second-ring.js";
+import type { RecordedSecond } from "./second-ring.js";
+import { SecondRings } from "./second-rings.js";
 import { Summaries } from "./summaries.js";
 import { type Total, Totals } from "./totals.js";
 
@@ -77,7 +78,7 @@ export class Gateways {
   /** By process and policy; longest unheard first. */
   private readonly members = new Map<string, Member>();
   private readonly summaries = new Summaries(MOST_GATEWAYS * MOST_BACKENDS);
-  private readonly rings = new Map<string, SecondRing>();
+  private readonly rings = new SecondRings(MOST_BACKENDS);
   private readonly sums = new Totals(2 * MOST_BACKENDS);
   private isFull = false;
   private nextFaultMs = 0;
@@ -103,7 +104,7 @@ export class Gateways {
 
   /** The last hour of a backend, oldest first; empty for one that nobody reported. */
   secondsOf(backend: string): RecordedSecond[] {
-    return this.rings.get(backend)?.list(this.now(), this.wallNow()) ?? [];
+    return this.rings.list(backend, this.now(), this.wallNow());
   }
 
   /** Called with each transition when it becomes known, once; the answer ends it. */
@@ -207,7 +208,7 @@ export class Gateways {
       const atMs = now - second.ageMs;
       if (atMs < taken.secondAtMs + SAME_SECOND_MS) continue;
       taken.secondAtMs = atMs;
-      this.ringOf(report.name)?.add(atMs, second);
+      this.rings.add(report.name, atMs, second, now);
     }
   }
 
@@ -256,21 +257,6 @@ export class Gateways {
       (other) => other.gateway.node === gateway.node && other.gateway.policy === gateway.policy,
     );
     return others.length <= 2;
-  }
-
-  private ringOf(backend: string): SecondRing | undefined {
-    const known = this.rings.get(backend);
-    if (known !== undefined) return known;
-    if (this.rings.size >= MOST_BACKENDS) this.dropEmptyRings();
-    if (this.rings.size >= MOST_BACKENDS) return undefined;
-    const ring = new SecondRing();
-    this.rings.set(backend, ring);
-    return ring;
-  }
-
-  private dropEmptyRings(): void {
-    const now = this.now();
-    for (const [name, ring] of this.rings) if (ring.isOver(now)) this.rings.delete(name);
   }
 
   private live(): Member[] {

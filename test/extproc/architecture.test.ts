@@ -21,7 +21,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   peers: ["config", "wire", "listen.ts", "redis-client.ts", "optional-package.ts"],
   signals: ["config", "threads"],
   sync: ["config"],
-  telemetry: ["request-headers.ts"],
+  telemetry: ["request-headers.ts", "sync"],
   traces: ["config", "optional-package.ts"],
 };
 
