@@ -9,8 +9,9 @@ const { configFiles } = await import(join(built, "config-files.js"));
 const { policyFiles } = await import(join(built, "policy-files.js"));
 const { rulesFile } = await import(join(built, "check", "rules-file.js"));
 const { apiFile } = await import(join(built, "control", "openapi.js"));
+const { renderSchemaFile } = await import(join(built, "render", "schema-file.js"));
 
-for (const { path, update } of [...configFiles(), ...policyFiles(), apiFile(), rulesFile()]) {
+for (const { path, update } of [...configFiles(), ...policyFiles(), apiFile(), rulesFile(), renderSchemaFile()]) {
   const file = join(repoRoot, path);
   const present = readFileSync(file, { encoding: "utf8", flag: "a+" });
   const wanted = update(present);
