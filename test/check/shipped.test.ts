@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { checkFiles } from "../../extproc/check/check.js";
@@ -18,6 +18,19 @@ for (const name of ["envoy/minimal.yaml", "envoy/full.yaml", "envoy/service.yaml
 
 test("nothing is found in full.yaml and the settings of its service together", () => {
   assert.deepEqual(checkFiles([file("envoy/full.yaml"), file("envoy/service.yaml")]).findings, []);
+});
+
+test("nothing is found in the meshes' examples, which render writes", () => {
+  const folders = readdirSync(join(root, "envoy"), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const examples = folders.flatMap(({ name: folder }) =>
+    readdirSync(join(root, "envoy", folder)).flatMap((name) =>
+      name.endsWith(".yaml") ? [`envoy/${folder}/${name}`] : [],
+    ),
+  );
+  assert.ok(examples.includes("envoy/kubernetes/shared.yaml"));
+  for (const name of examples) assert.deepEqual(checkFiles([file(name)]).findings, [], name);
 });
 
 test("docs/check.md is up to date; else run: npm run -s schema", () => {

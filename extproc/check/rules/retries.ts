@@ -90,7 +90,8 @@ export const retryRules: readonly Rule[] = [
       for (const route of setup.routes) {
         const chains = setup.chainsOf(route);
         if (chains.length === 0 || (route.retryPolicy === undefined && route.isPart) || isBelow) continue;
-        if (route.retryPolicy === undefined) continue;
+        // A route for each tier: its retries stay on its cluster, so one is enough.
+        if (route.retryPolicy === undefined || (route.isPart && route.matcher === undefined)) continue;
         const attempts = Math.max(...chains.map(({ maxAttempts }) => maxAttempts));
         const wanted = attempts === 1 ? 0 : attempts;
         const retries = route.retryPolicy.numberOf("num_retries");

@@ -53,6 +53,13 @@ function readJsonPatches(patches: readonly Located[], setup: Setup): void {
     const operation = patch.at("operation");
     const value = operation?.at("value");
     if (operation === undefined || value === undefined) continue;
+    const path = operation.at("path")?.text ?? "";
+    if (path === "" && operation.at("jsonPath") === undefined) {
+      // A resource of its own, whole.
+      if (type === "Cluster") setup.clusters.push(readCluster(value, value.textOf("name") ?? name));
+      else if (type === "RouteConfiguration") setup.tables.push(value);
+      continue;
+    }
     const key = JSON.stringify([type, name, operation.at("jsonPath")?.text]);
     const present = resources.get(key);
     const resource = present ?? {
@@ -62,7 +69,7 @@ function readJsonPatches(patches: readonly Located[], setup: Setup): void {
       filters: [],
     };
     resources.set(key, resource);
-    place(resource, operation.at("path")?.text ?? "", value);
+    place(resource, path, value);
   }
   for (const { type, name, root, filters } of resources.values()) {
     setup.partFilters.push(...filters.map(readFilter));
