@@ -11,7 +11,13 @@ const { rulesFile } = await import(join(built, "check", "rules-file.js"));
 const { apiFile } = await import(join(built, "control", "openapi.js"));
 const { renderSchemaFile } = await import(join(built, "render", "schema-file.js"));
 
-for (const { path, update } of [...configFiles(), ...policyFiles(), apiFile(), rulesFile(), renderSchemaFile()]) {
+for (const { path, update } of [
+  ...configFiles(),
+  ...policyFiles(),
+  apiFile(),
+  rulesFile(),
+  renderSchemaFile(),
+]) {
   const file = join(repoRoot, path);
   const present = readFileSync(file, { encoding: "utf8", flag: "a+" });
   const wanted = update(present);
