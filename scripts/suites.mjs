@@ -11,7 +11,7 @@ import { filesBelow } from "./stamp.mjs";
 const minuteMs = 60_000;
 
 /** Files that run on the product's own ports, or judge times of a whole story: nothing may run beside them. */
-const alone = /(shipped-\w+|story)\.test\.ts$/;
+const alone = /(shipped-\w+|story|outage)\.test\.ts$/;
 
 /** `atOnce`: files side by side; 0 = as many as the machine has processors. */
 const nodeSuites = [
@@ -25,8 +25,8 @@ const nodeSuites = [
   { name: "issues", source: "test/issues", atOnce: 2 },
   { name: "mesh", source: "test/mesh", atOnce: 2 },
   { name: "e2e", source: "test/e2e", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
-  // Its outage is a demo on the product's own ports.
-  { name: "page", source: "test/page", atOnce: 1 },
+  { name: "page", source: "test/page", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
+  { name: "outage", source: "test/page", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
   { name: "shipped", source: "test/e2e", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
 ];
 
