@@ -1,4 +1,5 @@
-// Writes what follows from the service's settings, the policy's schema, the control API's routes and the rules of `check`: `npm run -s schema`.
+// Writes what follows from the service's settings, the policy's schema, the control API's routes, the rules of `check` and what
+// `render` writes for clusters: `npm run -s schema`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +9,7 @@ const built = join(repoRoot, "build", "js", "extproc");
 const { configFiles } = await import(join(built, "config-files.js"));
 const { policyFiles } = await import(join(built, "policy-files.js"));
 const { rulesFile } = await import(join(built, "check", "rules-file.js"));
+const { meshFiles } = await import(join(built, "render", "targets", "mesh", "examples.js"));
 const { apiFile } = await import(join(built, "control", "openapi.js"));
 const { renderSchemaFile } = await import(join(built, "render", "schema-file.js"));
 
@@ -17,6 +19,7 @@ for (const { path, update } of [
   apiFile(),
   rulesFile(),
   renderSchemaFile(),
+  ...meshFiles(),
 ]) {
   const file = join(repoRoot, path);
   const present = readFileSync(file, { encoding: "utf8", flag: "a+" });

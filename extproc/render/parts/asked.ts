@@ -1,6 +1,6 @@
 import type { PlannedCredential } from "../plan.js";
 import { commented, type YamlMap } from "../yaml/value.js";
-import { extension, typed } from "./types.js";
+import { envoyGrpc, extension, typed } from "./types.js";
 
 const BUFFERED: YamlMap = {
   request_header_mode: "SEND",
@@ -29,7 +29,7 @@ function shown(headers: readonly string[]): YamlMap {
 
 function asks(cluster: string, role: "count" | "rewrite" | "remember"): YamlMap {
   return {
-    envoy_grpc: { cluster_name: cluster },
+    envoy_grpc: envoyGrpc(cluster),
     initial_metadata: [{ key: "x-llm-breaker-role", value: role }],
   };
 }

@@ -1,5 +1,5 @@
 import { commented, type YamlMap } from "../yaml/value.js";
-import { extension, typed } from "./types.js";
+import { envoyGrpc, extension, typed } from "./types.js";
 
 const FLAGS = ["UH", "UF", "UO", "NC", "NR", "UT", "URX", "UC", "UR", "LR", "UPE", "SI", "DPE", "OM", "DO"];
 
@@ -66,7 +66,7 @@ export function usageLog(serviceCluster: string): YamlMap {
     transport_api_version: "V3",
     buffer_flush_interval: "0.1s",
     filter_state_objects_to_log: ["wasm.llm.breaker.usage"],
-    grpc_service: { envoy_grpc: { cluster_name: serviceCluster } },
+    grpc_service: { envoy_grpc: envoyGrpc(serviceCluster) },
   };
   return {
     name: "llm.breaker.usage",

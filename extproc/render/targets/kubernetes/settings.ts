@@ -29,7 +29,7 @@ export const KUBERNETES_OPTIONS = {
 
 /** The version that the shipped YAML is tested with. */
 const ENVOY_IMAGE = "docker.io/envoyproxy/envoy:distroless-v1.40.0";
-const IMAGE = "REGISTRY/llm-breaker:0.1.0";
+const IMAGE = "REGISTRY/llm-breaker-service:0.1.0";
 /** On top of the longest answer. */
 const DRAIN_MARGIN_SECONDS = 10;
 

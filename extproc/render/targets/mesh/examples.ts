@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { findRepoRoot } from "../../../root.js";
 import { readPolicy } from "../../policy-file.js";
 import type { Target, TargetValues } from "../../target.js";
 import { envoyGatewayTarget } from "../envoy-gateway/target.js";
@@ -5,7 +8,7 @@ import { istioTarget } from "../istio/target.js";
 import { kubernetesTarget } from "../kubernetes/target.js";
 
 /** The policy of all examples, in the repository. */
-export const EXAMPLE_POLICY = "envoy/kubernetes/policy.yaml";
+const EXAMPLE_POLICY = "envoy/kubernetes/policy.yaml";
 
 const EXAMPLES: Readonly<Record<string, readonly [Target, TargetValues]>> = {
   "envoy/kubernetes/sidecar.yaml": [kubernetesTarget, {}],
@@ -16,11 +19,10 @@ const EXAMPLES: Readonly<Record<string, readonly [Target, TargetValues]>> = {
   "envoy/envoy-gateway/gateway.yaml": [envoyGatewayTarget, {}],
 };
 
-/** File to what it is to hold. */
-export function meshExamples(policy: string): ReadonlyMap<string, string> {
-  const plan = readPolicy(policy, EXAMPLE_POLICY);
-  const files = Object.entries(EXAMPLES).map(([file, [target, values]]): [string, string] => {
-    return [file, target.write(plan, values).text];
+/** Where each example is, and what it is to hold. */
+export function meshFiles(): readonly { readonly path: string; update(present: string): string }[] {
+  const plan = readPolicy(readFileSync(join(findRepoRoot(), EXAMPLE_POLICY), "utf8"), EXAMPLE_POLICY);
+  return Object.entries(EXAMPLES).map(([path, [target, values]]) => {
+    return { path, update: () => target.write(plan, values).text };
   });
-  return new Map(files);
 }
