@@ -9,10 +9,13 @@ export interface EnvoyMeans {
   readonly wasmFolder: string;
   /** Before 1.39 a retry can't go to another cluster. */
   readonly canChangeCluster: boolean;
+  /** Before 1.37 a key is sent as its file has it. Undefined: it can. */
+  readonly canPrefixKeys?: boolean;
 }
 
 const MAJOR = 1000;
 const FIRST_WITH_CHANGE = MAJOR + 39;
+const FIRST_WITH_PREFIX = MAJOR + 37;
 const OLDEST = MAJOR + 36;
 
 export const ENVOY_OPTIONS = {
@@ -43,6 +46,7 @@ export function envoyMeans(values: TargetValues): EnvoyMeans {
     // A folder that is there is told whole: Envoy may be started anywhere.
     wasmFolder: isAbsolute(folder) ? folder.replace(/(?<=.)\/+$/, "") : resolve(folder),
     canChangeCluster: numberOf(version) >= FIRST_WITH_CHANGE,
+    canPrefixKeys: numberOf(version) >= FIRST_WITH_PREFIX,
   };
 }
 

@@ -42,7 +42,18 @@ export function envoyConfig(plan: Plan, means: EnvoyMeans): YamlMap {
   };
 }
 
-export function placeOf(plan: Plan, { wasmFolder }: EnvoyMeans): UpstreamPlace {
+/** @throws CliError for what that Envoy can't do. */
+export function placeOf(plan: Plan, { wasmFolder, canPrefixKeys = true }: EnvoyMeans): UpstreamPlace {
+  const prefixed = plan.backends.find(
+    ({ credential }) => credential !== undefined && credential.prefix !== "",
+  );
+  if (prefixed !== undefined && !canPrefixKeys) {
+    const { alias } = prefixed;
+    throw new CliError(
+      1,
+      `backends.${alias}.keyPrefix needs Envoy 1.37: put the whole value into keyFile instead`,
+    );
+  }
   return { wasmFolder, serviceCluster: plan.service && ASKED_CLUSTER };
 }
 
