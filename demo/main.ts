@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { findRepoRoot } from "../extproc/root.js";
+import { findCacheFolder } from "./story/envoy.js";
 import { createScreen, type Screen } from "./story/screen.js";
 import { checkList, phaseTable, renderTable } from "./story/table.js";
 import { type StoryOptions, type StoryResult, tellStory } from "./story.js";
@@ -24,7 +25,7 @@ interface Command extends StoryOptions {
   readonly jsonFile: string | undefined;
 }
 
-function parseCommand(args: readonly string[]): Command {
+async function parseCommand(args: readonly string[]): Promise<Command> {
   // parseArgs has no option with an optional value, so the two forms of --real become two options.
   const plain = args.map((arg) => (arg === "--real=stop" ? "--real-stop" : arg));
   const { values } = parseArgs({
@@ -51,7 +52,7 @@ function parseCommand(args: readonly string[]): Command {
   const repoRoot = findRepoRoot();
   return {
     repoRoot,
-    logFolder: join(repoRoot, "build", "demo-logs"),
+    logFolder: join(await findCacheFolder(repoRoot), "demo-logs"),
     seed: whole("seed", values.seed, 0),
     concurrency: whole("concurrency", values.concurrency, 1),
     real: values["real-stop"] ? "stop" : values.real ? "kill" : undefined,
@@ -90,7 +91,7 @@ function toJson(command: Command, result: StoryResult): string {
 }
 
 async function main(): Promise<number> {
-  const command = parseCommand(process.argv.slice(2));
+  const command = await parseCommand(process.argv.slice(2));
   const screen = createScreen(
     (text) => process.stdout.write(text),
     process.stdout.isTTY === true,

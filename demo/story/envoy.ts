@@ -22,16 +22,22 @@ export interface EnvoySettings {
  * @throws EnvoyUnavailableError with the remedy
  */
 export async function findEnvoy(repoRoot: string): Promise<string> {
-  const script = pathToFileURL(join(repoRoot, "envoy", "get-envoy.mjs")).href;
-  const { envoyBinary, EnvoyUnavailableError, isOlder, versionOf } = (await import(
-    script
-  )) as typeof import("../../envoy/get-envoy.mjs");
-  const binary = await envoyBinary();
+  const { envoyBinary, EnvoyUnavailableError, isOlder, versionOf } = await loadGetEnvoy(repoRoot);
+  const binary = await envoyBinary(process.env, { log: (line) => console.error(line) });
   const version = versionOf(binary) ?? "0";
   if (!isOlder(version, FAILOVER_SINCE)) return binary;
   throw new EnvoyUnavailableError(
     `The demo fails requests over in flight, which needs Envoy ${FAILOVER_SINCE} or newer; ${binary} is ${version}. Unset ENVOY_BIN to fetch one.`,
   );
+}
+
+/** Where the demo may write: not into an installed package. */
+export async function findCacheFolder(repoRoot: string): Promise<string> {
+  return (await loadGetEnvoy(repoRoot)).cacheFolder();
+}
+
+function loadGetEnvoy(repoRoot: string): Promise<typeof import("../../envoy/get-envoy.mjs")> {
+  return import(pathToFileURL(join(repoRoot, "envoy", "get-envoy.mjs")).href);
 }
 
 /** Starts Envoy from the repository's root, as the YAML's relative paths want it, and waits until it serves. */

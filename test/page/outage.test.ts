@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { packAndInstall } from "../pack/support/packed.js";
 import { whenProductPortsAreFree } from "../support/product-ports.js";
 import { findRepoRoot } from "../support/repo-root.js";
 import { assertGentle, type Story } from "../support/story.js";
@@ -11,7 +12,7 @@ import { cardOf, untilStands } from "./support/card.js";
 import { openPage, startChromium } from "./support/chromium.js";
 import { startDemo } from "./support/demo-run.js";
 
-// The demo's outage, with eight workers, and a browser that looks on and takes control of a tier.
+// The demo's outage, run from the package as npm would install it, with eight workers, and a browser that looks on and takes control of a tier.
 
 const LIMIT_MS = 240_000;
 const SCREENSHOT = join(findRepoRoot(), "docs", "images", "page.png");
@@ -20,14 +21,13 @@ const MAX_SCREENSHOT_BYTES = 200_000;
 test("nobody notices the outage of a simulated GPU but who looks at the live page", {
   timeout: LIMIT_MS,
 }, async () => {
+  const { command, folder: cwd, env, strangers } = await packAndInstall();
   await whenProductPortsAreFree();
-  const root = findRepoRoot();
   const folder = mkdtempSync(join(tmpdir(), "llm-breaker-story-"));
   const file = join(folder, "out.json");
-  const main = join(root, "build", "js", "demo", "main.js");
-  const words = ["--quick", "--seed", "4", "--concurrency", "8", "--json", file];
+  const words = ["demo", "--quick", "--seed", "4", "--concurrency", "8", "--json", file];
   const browser = await startChromium();
-  const demo = startDemo({ command: process.execPath, args: [main, ...words], cwd: root });
+  const demo = startDemo({ command, args: words, cwd, env });
   try {
     const url = await demo.pageUrl;
     const { page, errors, outside } = await openPage(browser, new URL(url).origin, {
@@ -71,6 +71,7 @@ test("nobody notices the outage of a simulated GPU but who looks at the live pag
     const story = JSON.parse(readFileSync(file, "utf8")) as Story;
     assertGentle(story);
     assert.equal(story.ok, story.requests);
+    assert.deepEqual(strangers(), [], "the package may be read-only");
   } finally {
     await browser.close();
     await demo.stop();

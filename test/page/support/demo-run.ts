@@ -13,11 +13,12 @@ export interface DemoCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** Runs the demo as a user does. */
-export function startDemo({ command, args, cwd }: DemoCommand): DemoRun {
-  const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+export function startDemo({ command, args, cwd, env }: DemoCommand): DemoRun {
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const ended = new Promise<{ exitCode: number; output: string }>((resolve, reject) => {
     child.once("error", reject);
