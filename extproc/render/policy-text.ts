@@ -68,12 +68,14 @@ function chainOf(given: unknown): unknown {
   if (!isMap(given)) return given;
   const chain = Object.fromEntries(Object.entries(given).filter(([key]) => !OWN_CHAIN_KEYS.includes(key)));
   const wanted = attemptsFor(chain);
-  return wanted > DEFAULT_ATTEMPTS ? { ...chain, maxAttempts: wanted } : chain;
+  return wanted === DEFAULT_ATTEMPTS ? chain : { ...chain, maxAttempts: chain.maxAttempts ?? wanted };
 }
 
 /** As the parser has it, but for a chain of many tiers, whose last would never be asked. */
 export function attemptsFor(chain: Fields): number {
   if (typeof chain.maxAttempts === "number") return chain.maxAttempts;
+  // A route that names its cluster can't send a second attempt anywhere else.
+  if (chain.routing === "fixed") return 1;
   const tiers = Array.isArray(chain.tiers) ? chain.tiers.length : 0;
   const sameTierRetries = typeof chain.sameTierRetries === "number" ? chain.sameTierRetries : 1;
   return Math.min(Math.max(tiers + sameTierRetries, DEFAULT_ATTEMPTS), 16);

@@ -132,6 +132,7 @@ test("gives each tier its attempt", () => {
   assert.deepEqual(attempts("tiers: [a, b]"), [4, undefined]);
   assert.deepEqual(attempts("tiers: [a, b, c, d]"), [5, 5]);
   assert.deepEqual(attempts("tiers: [a, b, c, d], maxAttempts: 2"), [2, 2]);
+  assert.deepEqual(attempts("tiers: [a], routing: fixed"), [1, 1]);
 });
 
 test("a probe names the model that callers name, unless one is given", () => {
@@ -256,6 +257,6 @@ test("whatever is in the file, it is planned or its faults are told", () => {
         assert.ok(cause instanceof ConfigError, String(cause));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

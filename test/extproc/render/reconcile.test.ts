@@ -130,6 +130,6 @@ test("whatever is put into whatever text, it becomes the wanted value", () => {
       assert.deepEqual(parse(done), plain(desired), `${text}\n→\n${done}`);
       assert.equal(brought(done, desired), done);
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
