@@ -22,7 +22,8 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /src/package.json /src/LICENSE ./
 COPY --from=build /src/proto proto
 COPY --from=build /src/extproc/tokens/vocab extproc/tokens/vocab
-COPY --from=build /src/build/llm-breaker-dry-run.wasm build/llm-breaker-dry-run.wasm
+# The first for dry-runs; the others for an Envoy beside it, whose init container copies them out: one image to keep.
+COPY --from=build /src/build/llm-breaker-dry-run.wasm /src/build/llm-breaker-gate.wasm /src/build/llm-breaker-meter.wasm build/
 COPY --from=build /src/build/page build/page
 COPY --from=build /src/build/js/extproc build/js/extproc
 ENV NODE_ENV=production LLM_BREAKER_CONFIG=/etc/llm-breaker/service.yaml
