@@ -31,7 +31,10 @@ export async function watch(
     write(isJson ? plainJson(data) : showEntry(plain(entry), colours));
   };
   const open = () => client.open("/v1/events", lastId === undefined ? {} : { "last-event-id": lastId });
-  for (let stream: IncomingMessage | undefined = await open(); ; ) {
+  let stream: IncomingMessage | undefined = await open();
+  // Nothing may happen for hours; and standard output is for entries.
+  process.stderr.write("watching; Ctrl-C ends it\n");
+  for (;;) {
     if (stream !== undefined) await readEvents(stream, onEntry);
     await pause(PAUSE_MS);
     stream = await open().catch((cause: unknown) => {
