@@ -28,6 +28,8 @@ const nodeSuites = [
   { name: "e2e", source: "test/e2e", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "page", source: "test/page", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "outage", source: "test/page", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
+  // One of its files runs real servers on the product's own ports, as the documents start them.
+  { name: "docs", source: "test/docs", atOnce: 2 },
   { name: "shipped", source: "test/e2e", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
 ];
 
