@@ -7,7 +7,7 @@ import { createScreen, type Screen } from "./story/screen.js";
 import { checkList, phaseTable, renderTable } from "./story/table.js";
 import { type StoryOptions, type StoryResult, tellStory } from "./story.js";
 
-const USAGE = `Usage: npm run demo -- [options]
+const USAGE = `Usage: npx llm-breaker demo [options], or npm run demo -- [options], which builds and fetches what is missing
   --json FILE        write the figures there
   --seed N           moves the fault's time and the mix (default 1)
   --concurrency N    Envoy's worker threads (default 2)
@@ -91,6 +91,10 @@ function toJson(command: Command, result: StoryResult): string {
 }
 
 async function main(): Promise<number> {
+  if (process.argv.slice(2).some((word) => word === "--help" || word === "-h")) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
   const command = await parseCommand(process.argv.slice(2));
   const screen = createScreen(
     (text) => process.stdout.write(text),
