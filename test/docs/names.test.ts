@@ -101,8 +101,13 @@ test("every command and option of llm-breaker that a document names exists", asy
   const main = join(root, "build/js/extproc/cli/main.js");
   const help = async (...command: string[]) =>
     (await promisify(execFile)(process.execPath, [main, ...command, "--help"])).stdout;
-  const [general, render, check] = await Promise.all([help(), help("render"), help("check")]);
-  const helps: Readonly<Record<string, string>> = { render, check };
+  const [general, render, check, demo] = await Promise.all([
+    help(),
+    help("render"),
+    help("check"),
+    help("demo"),
+  ]);
+  const helps: Readonly<Record<string, string>> = { render, check, demo };
   const faults: string[] = [];
   let seen = 0;
   for (const file of present) {

@@ -25,7 +25,19 @@ function hasScript(name: string): void {
 
 function hasSource(file: string): void {
   const source = file.replace(/^build\/js\/(.*)\.js$/, "$1.ts");
-  assert.ok(existsSync(join(root, source)), `there is no ${source}`);
+  hasFile(source);
+}
+
+function hasFile(file: string): void {
+  assert.ok(existsSync(join(root, file)), `there is no ${file}`);
+}
+
+/** Everything that it copies from the repository's folder is there. */
+function copiesWhatThereIs(dockerfile: string): void {
+  const lines = readFileSync(join(root, dockerfile), "utf8").matchAll(/^COPY (?!--from)(.+) \S+$/gm);
+  const files = [...lines].flatMap(([, sources = ""]) => sources.split(" "));
+  assert.ok(files.length > 0);
+  for (const file of files) hasFile(file);
 }
 
 /** Commands that no test of the documents runs. Whatever is not here is run. */
@@ -36,6 +48,22 @@ export const EXCEPTIONS: readonly Exception[] = [
     check: () => hasScript("demo"),
   },
   { command: "npm test", why: "runs this", check: () => hasScript("test") },
+  {
+    command: "npm ci",
+    why: "takes minutes, and everything else here needs it",
+    check: () => hasFile(".npmrc"),
+  },
+  {
+    command: "npm run build",
+    why: "scripts/setup.mjs has built before any test",
+    check: () => hasScript("build"),
+  },
+  { command: "npm pack", why: "takes a minute; test/pack runs it", check: () => hasScript("prepack") },
+  ...["service", "wasm"].map((image) => ({
+    command: `docker build -f docker/${image}.Dockerfile -t REGISTRY/llm-breaker-${image}:0.1.0 .`,
+    why: "needs a container engine",
+    check: () => copiesWhatThereIs(`docker/${image}.Dockerfile`),
+  })),
 ];
 
 /** Commands that have no end of their own: run until they have written this. */

@@ -56,7 +56,7 @@ export const SESSIONS: readonly Session[] = [
     writes: [["npx llm-breaker status", /gpu +CLOSED/]],
   },
   {
-    documents: ["docs/check.md", "docs/mesh.md"],
+    documents: ["docs/install.md", "docs/check.md", "docs/mesh.md"],
     prepare: [
       "cp envoy/minimal.yaml envoy.yaml && cp envoy/service.yaml service.yaml && mkdir istio",
       "npx llm-breaker render envoy/kubernetes/policy.yaml --target istio --istio-version 1.30 -o istio/llm-breaker.yaml",
