@@ -7,7 +7,13 @@ import { duration, latency, listed, remaining } from "../../extproc/page/browser
 import { consequencesOf, durationProblem } from "../../extproc/page/browser/orders.js";
 import { situationOf } from "../../extproc/page/browser/situation.js";
 import { disagreeing, openingOf, servingTier, standingOf } from "../../extproc/page/browser/standing.js";
-import { describeTrend, mergeTrends, minutesOf, trendOf } from "../../extproc/page/browser/trend.js";
+import {
+  describeTrend,
+  mergeTrends,
+  minutesOf,
+  trendOf,
+  trendsPath,
+} from "../../extproc/page/browser/trend.js";
 import { backend, CHAINS, gateway, openBackend, transition, trends } from "./support/fixtures.js";
 
 const chains = CHAINS.chains;
@@ -152,4 +158,13 @@ test("a trend goes on by its new points, and says in words what it shows", () =>
   );
   assert.equal(minutesOf(trend).length, 15);
   assert.equal(minutesOf(trend)[0]?.state, "OPEN");
+});
+
+test("a page that was opened before the first gateway told anything gets the whole chart", () => {
+  const all = trends(["gpu"]);
+  const early = { ...all, backends: [] };
+  assert.equal(trendsPath(undefined), "/v1/trends");
+  assert.equal(trendsPath(early), "/v1/trends");
+  assert.equal(mergeTrends(early, all).backends[0]?.points.length, 180);
+  assert.equal(trendsPath(all), `/v1/trends?after=${all.endMs}`);
 });

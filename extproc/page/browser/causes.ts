@@ -2,6 +2,8 @@
 export interface CauseText {
   /** Behind "gpu is Open:". */
   readonly label: string;
+  /** What opened it, where the window's failures do not say so: 2 of 300 calls are no reason by themselves. */
+  readonly trigger?: string;
   readonly todo: readonly string[];
 }
 
@@ -29,6 +31,7 @@ const TEXTS: Readonly<Record<string, CauseText>> = {
   },
   ENGINE_FATAL: {
     label: "the engine told it is dead",
+    trigger: "one such message is enough (engineFatal)",
     todo: [
       "The engine's process or its GPU is gone (EngineCore, CUDA, NCCL). It rarely heals: restart it if nothing does so by itself.",
       "The same GPU again? Look for Xid errors in dmesg and drain the node.",
@@ -37,6 +40,7 @@ const TEXTS: Readonly<Record<string, CauseText>> = {
   },
   OUT_OF_MEMORY: {
     label: "the GPU ran out of memory",
+    trigger: "outOfMemoryThreshold is reached",
     todo: [
       "Engines mostly come back within seconds. If it opens again and again, give it less: shorter contexts, fewer sequences at once, a smaller share of the GPU's memory.",
       "Look for somebody else on the same GPU.",
@@ -45,6 +49,7 @@ const TEXTS: Readonly<Record<string, CauseText>> = {
   },
   SLOW_CALL_RATE: {
     label: "first tokens come too late",
+    trigger: "slowCallRateThreshold is passed",
     todo: [
       "Slow, not broken: look at queue and KV cache on its card, and at long prompts.",
       "More replicas or shedding help; forcing it closed makes callers wait.",
@@ -52,6 +57,7 @@ const TEXTS: Readonly<Record<string, CauseText>> = {
   },
   LATENCY_DRIFT: {
     label: "first tokens drift away from their usual time",
+    trigger: "latencyDriftThreshold is passed",
     todo: [
       "Compare p99 with its baseline on the card. Throttling, a noisy neighbour or another mix of prompts?",
       WATCH,
@@ -59,13 +65,15 @@ const TEXTS: Readonly<Record<string, CauseText>> = {
   },
   COST_RATE: {
     label: "it spends too fast",
+    trigger: "costRateThreshold is passed",
     todo: [
       "A minute cost a multiple of the budget. Who calls so much? The callers' limits tell.",
-      "If the spending is meant, raise dailyBudget, or close it for a while.",
+      "If the spending is meant, raise budgetPerDay, or close it for a while.",
     ],
   },
   BACKPRESSURE: {
     label: "it answers little but 429",
+    trigger: "backpressureRateThreshold is passed",
     todo: [
       "It is full, or its quota is spent. A provider: look at the account's limits. Your own: add replicas.",
       "It comes back by its own Retry-After.",

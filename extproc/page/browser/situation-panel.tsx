@@ -65,6 +65,8 @@ function Trouble({ backend, snapshot, isAlone }: TroubleProps) {
   const cause = causeText(opening?.kind === "transition" ? opening.cause : backend.cause);
   const isByHand = backend.override !== undefined || backend.mode.startsWith("forced");
   const chains = (snapshot.chains ?? []).filter(({ tiers }) => tiers.includes(backend.name));
+  const numbers = opening?.kind === "transition" ? numbersOf({ ...opening, waitMs: 0 }) : "";
+  const because = [cause.trigger ?? "", numbers].filter((part) => part !== "").join("; ");
   const todo = todoOf(backend, cause.todo);
   return (
     <li class={isAlone ? "alone" : ""}>
@@ -73,10 +75,10 @@ function Trouble({ backend, snapshot, isAlone }: TroubleProps) {
         <span>{isByHand ? byHand(backend) : cause.label}</span>
       </p>
       <dl>
-        {!isByHand && opening?.kind === "transition" && numbersOf({ ...opening, waitMs: 0 }) !== "" && (
+        {!isByHand && because !== "" && (
           <div>
             <dt>Because</dt>
-            <dd>{numbersOf({ ...opening, waitMs: 0 })}</dd>
+            <dd>{because}</dd>
           </div>
         )}
         <div>

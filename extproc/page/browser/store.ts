@@ -2,7 +2,7 @@ import type { BackendView, ChainsView, EntryView, HistoryView, TrendsView } from
 import { type Api, RefusedError, UnauthorizedError } from "./api.js";
 import { EventReader } from "./event-stream.js";
 import type { Chain } from "./standing.js";
-import { mergeTrends } from "./trend.js";
+import { mergeTrends, trendsPath } from "./trend.js";
 
 const BACKENDS_MS = 1000;
 const TRENDS_MS = 5000;
@@ -126,8 +126,7 @@ export class Store {
 
   private async askTrends(): Promise<void> {
     const known = this.snapshot.trends;
-    const after = known === undefined ? "" : `?after=${known.endMs}`;
-    const told = await this.optional<TrendsView>(`/v1/trends${after}`);
+    const told = await this.optional<TrendsView>(trendsPath(known));
     this.change({ trends: told && mergeTrends(known, told) });
   }
 

@@ -35,6 +35,13 @@ export function trendOf(trends: TrendsView | undefined, name: string): Trend | u
   return toldPoints({ periodMs: trends.periodMs, endMs: trends.endMs, points: found.points });
 }
 
+/** Only what is new, once something is known: before the first gateway has told anything, all is asked for again. */
+export function trendsPath(known: TrendsView | undefined): string {
+  return known === undefined || known.backends.length === 0
+    ? "/v1/trends"
+    : `/v1/trends?after=${known.endMs}`;
+}
+
 /** What is known, and what was told since: an answer with `after` has the new points alone. */
 export function mergeTrends(known: TrendsView | undefined, told: TrendsView): TrendsView {
   const length = Math.max(0, ...(known?.backends ?? []).map(({ points }) => points.length));
