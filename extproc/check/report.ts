@@ -10,7 +10,9 @@ export function toJson({ findings, usesBreaker }: Report): string {
 export function toText(report: Report, colours: Colours): string {
   const { findings, usesBreaker } = report;
   const lines = findings.flatMap((finding) => show(finding, colours));
-  if (!usesBreaker) lines.push(...withoutBreaker(report));
+  // What can't be read may have it.
+  const isRead = findings.every(({ rule }) => rule !== "unreadable");
+  if (!usesBreaker && isRead) lines.push(...withoutBreaker(report));
   else lines.push(summary(findings));
   return lines.join("\n");
 }

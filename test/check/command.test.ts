@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { findRepoRoot } from "../../extproc/root.js";
@@ -46,6 +47,15 @@ test("an Envoy without the breaker hears what it would need", () => {
   assert.equal(status, 0);
   assert.match(stdout, /The breaker is not in these files.*\n.*gate.*\n.*meter.*vllm/);
 });
+
+test("a file that can't be read may have the breaker, so nobody is told that it has not", () => {
+  const { status, stdout } = check(["-"], "static_resources:\n  clusters: []\n\tlisteners: []\n");
+  assert.equal(status, 1);
+  assert.match(stdout, /error unreadable/);
+  assert.doesNotMatch(stdout, /not in these files/);
+});
+
+test("npx runs the command of a fresh build", () => accessSync(MAIN, constants.X_OK));
 
 test("what was asked wrongly ends with 2 and says so", () => {
   for (const [words, message] of [

@@ -126,7 +126,8 @@ export const tierRules: readonly Rule[] = [
     harm: "nothing names it: the line is left over, or misspelt",
     fix: "only aliases of the policy's backends in the map",
     *find(setup) {
-      if (setup.policies.length === 0) return;
+      // One that can't be read names no backend, and has its own finding.
+      if (setup.policies.every(({ backends }) => backends.size === 0)) return;
       for (const { clusters } of matchers(setup)) {
         for (const [alias, cluster] of clusters) {
           if (!setup.policies.some(({ backends }) => backends.has(alias)))
