@@ -2,7 +2,7 @@
 // Brings a fresh clone to where the demo and the tests can run, and does nothing when it is there already.
 // Runs before `npm ci`, so it may use Node's built-ins only.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EnvoyUnavailableError, envoyBinary } from "../envoy/get-envoy.mjs";
@@ -73,6 +73,8 @@ function buildTypeScript() {
     // What was compiled from a source that is gone would go into the package.
     rmSync(join(repoRoot, "build", "js"), { recursive: true, force: true });
     runOrFail(process.execPath, [compiler, "-p", "tsconfig.json"], "The TypeScript sources do not compile.");
+    // Where npx has linked the command once, it never looks at the file's mode again.
+    chmodSync(join(repoRoot, "build", "js", "extproc", "cli", "main.js"), 0o755);
     // Compiled code imports it by its relative path.
     const script = join("envoy", "get-envoy.mjs");
     mkdirSync(join(repoRoot, "build", "js", "envoy"), { recursive: true });
