@@ -11,7 +11,7 @@ const { policyFiles } = await import(join(built, "policy-files.js"));
 const { rulesFile } = await import(join(built, "check", "rules-file.js"));
 const { meshFiles } = await import(join(built, "render", "targets", "mesh", "examples.js"));
 const { apiFile } = await import(join(built, "control", "openapi.js"));
-const { renderSchemaFile } = await import(join(built, "render", "schema-file.js"));
+const { renderSchemaFile, renderTableFile } = await import(join(built, "render", "schema-file.js"));
 
 for (const { path, update } of [
   ...configFiles(),
@@ -19,6 +19,7 @@ for (const { path, update } of [
   apiFile(),
   rulesFile(),
   renderSchemaFile(),
+  renderTableFile(),
   ...meshFiles(),
 ]) {
   const file = join(repoRoot, path);
