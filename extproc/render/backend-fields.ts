@@ -132,6 +132,7 @@ export const backendFields = z
       if (given.username + given.password !== "")
         refuse("url", "must not hold a user or a password; use keyFile");
       if (given.search + given.hash !== "") refuse("url", "must not hold a query or a fragment; use query");
+      if (given.port === "0") refuse("url", "must not have port 0, at which nothing listens");
     }
     if (backend.path !== undefined && (backend.pathPrefix ?? basePathOf(given)) !== undefined) {
       refuse("path", "must not stand beside pathPrefix or the path of url: only one of them can be sent");

@@ -44,7 +44,11 @@ envoy/render.schema.json has every key, for editors too; docs/configuration.md w
 
 /** Writes what runs a policy. */
 export async function render(words: readonly string[]): Promise<number> {
-  const { values, positionals } = parseWords(words);
+  const any = parseWords(words, TARGETS, false).values;
+  const target = targetNamed(any.target);
+  if (any.into !== undefined && target !== envoyTarget)
+    throw new CliError(2, "--into goes with --target envoy");
+  const { values, positionals } = parseWords(words, [target], true);
   if (values.help === true) {
     process.stdout.write(
       `${HELP}${TARGETS.map(({ name, help }) => `\nTarget ${name}:\n\n${help}\n`).join("")}`,
@@ -53,25 +57,28 @@ export async function render(words: readonly string[]): Promise<number> {
   }
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new CliError(2, "render takes one policy.yaml");
-  const target = targetNamed(values.target);
   const plan = readPlan(file);
   if (plan === undefined) return 1;
   if (typeof values.into !== "string") {
     put(target.write(plan, values), values.output);
     return 0;
   }
-  if (target !== envoyTarget) throw new CliError(2, "--into goes with --target envoy");
   return putInto(values.into, plan, values);
 }
 
-function parseWords(words: readonly string[]): { values: TargetValues; positionals: string[] } {
+/** Targets have options of the same name that are not the same; only where one's alone are asked for an unknown one is refused. */
+function parseWords(
+  words: readonly string[],
+  targets: readonly Target[],
+  strict: boolean,
+): { values: TargetValues; positionals: string[] } {
   const options: ParseArgsConfig["options"] = Object.assign(
     {},
-    ...TARGETS.map(({ options: own }) => own),
+    ...targets.map(({ options: own }) => own),
     OPTIONS,
   );
   try {
-    return parseArgs({ args: [...words], options, allowPositionals: true });
+    return parseArgs({ args: [...words], options, allowPositionals: true, strict });
   } catch (cause) {
     throw new CliError(2, cause instanceof Error ? cause.message : String(cause), { cause });
   }

@@ -3,6 +3,7 @@ import { ConfigError, formatPath, type Problem } from "../config/errors.js";
 import { describeIssue } from "../config/issues.js";
 import { placeOfFault, policyFaults } from "../policy-check.js";
 import { BODY_KEYS, DEGRADING_KEYS } from "./backend-fields.js";
+import { clusterProblems } from "./cluster-names.js";
 import { compactJson } from "./compact-json.js";
 import type { Plan, PlannedChain, PlannedService } from "./plan.js";
 import { plannedBackend } from "./planned-backend.js";
@@ -25,7 +26,12 @@ export function readPolicy(text: string, file: string): Plan {
   const own = parsed.success ? [] : parsed.error.issues.flatMap((issue) => describeIssue(issue));
   const raw = mapOf(given);
   const policy = policyFor(raw);
-  const problems = [...own, ...policyProblems(policy, raw, own), ...reachProblems(raw)];
+  const problems = [
+    ...own,
+    ...policyProblems(policy, raw, own),
+    ...reachProblems(raw),
+    ...clusterProblems(raw),
+  ];
   if (problems.length > 0 || !parsed.success) throw new ConfigError(locate(problems, document), file);
   return planOf(parsed.data, policy);
 }

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { address, count } from "../config/fields.js";
 import { backendFields } from "./backend-fields.js";
@@ -18,6 +19,8 @@ const service = z.union(
   ],
   "must be a host, or {host, grpcPort, httpPort}",
 );
+
+const LISTEN_RULE = "must have an address, like 0.0.0.0:10000: Envoy listens at no name";
 
 const PREFIX_RULE = "must begin with /, like /v1/embeddings";
 
@@ -45,6 +48,10 @@ export const policySchema = z.strictObject({
     .default("llm")
     .describe("Names the policy, its routes and its objects."),
   listen: address
+    .refine(
+      (text) => isIP(text.slice(0, text.lastIndexOf(":")).replace(/^\[(.*)\]$/, "$1")) !== 0,
+      LISTEN_RULE,
+    )
     .default("0.0.0.0:10000")
     .describe("Where callers come to, where a listener is made. host:port."),
   service: service

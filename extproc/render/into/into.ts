@@ -24,7 +24,7 @@ import { mergeCluster } from "./merge-cluster.js";
 import { type MergeMeans, mergeListener, mergeManager } from "./merge-manager.js";
 import { mergeStats } from "./merge-stats.js";
 import { CantReconcile, reconcile } from "./reconcile.js";
-import { applyEdits, type Edit, inOrder } from "./text-edit.js";
+import { applyEdits, type Edit, endingLinesAs, inOrder } from "./text-edit.js";
 
 /** Of a line that tells of a change. */
 const SHOWN = 100;
@@ -167,9 +167,9 @@ function write(text: string, file: string, desired: YamlValue): { edited: string
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   try {
-    const edits = reconcile(document, text, desired);
+    const edits = endingLinesAs(text, reconcile(document, text, desired));
     const edited = applyEdits(text, edits);
-    if (!isDeepStrictEqual(parse(edited, { maxAliasCount: 1000 }), plain(desired))) {
+    if (!isDeepStrictEqual(readAgain(edited), plain(desired))) {
       throw new CliError(
         1,
         `${file} is written in a way that can't be changed piece by piece: write its anchors out, or render a new file`,
@@ -179,6 +179,15 @@ function write(text: string, file: string, desired: YamlValue): { edited: string
   } catch (cause) {
     if (!(cause instanceof CantReconcile)) throw cause;
     throw new CliError(1, `${file}:${lines.linePos(cause.offset).line} ${cause.message}`, { cause });
+  }
+}
+
+/** Undefined when it is no YAML, since an anchor had to go of which there are aliases. */
+function readAgain(edited: string): unknown {
+  try {
+    return parse(edited, { maxAliasCount: 1000 });
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Document, isCollection, isMap, isScalar, type Node, type YAMLSeq } from "yaml";
+import { type Document, isCollection, isMap, isScalar, type Node, visit, type YAMLSeq } from "yaml";
 import { Commented, plain, type YamlValue } from "../yaml/value.js";
 
 /** Each wanted item with the one that is there; lists of one length go by place. */
@@ -9,11 +9,18 @@ export function matchItems(
 ): [Node | undefined, YamlValue][] {
   const items = list.items as Node[];
   if (items.length === desired.length) return desired.map((wanted, at) => [items[at], wanted]);
-  const left = items.map((item) => ({ item, key: keyOf(item.toJS(document)) }));
-  return desired.map((wanted) => {
-    const at = left.findIndex(({ key }) => key === keyOf(plain(wanted)));
+  const theirs = items.map((item) => keyOf(item.toJS(document)));
+  const ours = desired.map((wanted) => keyOf(plain(wanted)));
+  const left = items.map((item, at) => ({ item, key: roughly(theirs[at], ours) }));
+  return desired.map((wanted, index) => {
+    const at = left.findIndex(({ key }) => key === roughly(ours[index], theirs));
     return [at < 0 ? undefined : left.splice(0, at + 1).at(-1)?.item, wanted];
   });
+}
+
+/** An item without a name, of which something changes, goes by nothing but its place among those like it. */
+function roughly(key: string | undefined, others: readonly string[]): string | undefined {
+  return key?.startsWith("{") && !others.includes(key) ? "{" : key;
 }
 
 /** What an item of a list goes by. */
@@ -31,6 +38,18 @@ export function canGoInto(node: Node | null, wanted: YamlValue): boolean {
   if (!isCollection(node) || (node.items.length === 0 && node.flow !== true)) return false;
   if (!isMap(node)) return Array.isArray(value);
   return isRecord(value) && Object.values(value).some((item) => item !== undefined);
+}
+
+export function holdsAnchor(node: Node): boolean {
+  let isIn = false;
+  visit(node, {
+    Node: (_, { anchor }) => {
+      if (anchor === undefined) return undefined;
+      isIn = true;
+      return visit.BREAK;
+    },
+  });
+  return isIn;
 }
 
 export function bare(value: YamlValue): Exclude<YamlValue, Commented> {

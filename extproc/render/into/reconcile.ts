@@ -13,8 +13,8 @@ import {
 } from "yaml";
 import { plain, type YamlMap, type YamlValue } from "../yaml/value.js";
 import { writeFlow, writeFragment } from "../yaml/writer.js";
-import { bare, canGoInto, isRecord, matchItems, nameOf, startOf } from "./nodes.js";
-import { columnOf, type Edit, lineEnd, lineStart, setIn } from "./text-edit.js";
+import { bare, canGoInto, holdsAnchor, isRecord, matchItems, nameOf, startOf } from "./nodes.js";
+import { columnOf, type Edit, lineEnd, lineStart, nextLine, setIn } from "./text-edit.js";
 
 /** What a text can't be brought to, and where. */
 export class CantReconcile extends Error {
@@ -103,10 +103,11 @@ class Reconciler {
     else this.replacePair(map, pair, nameOf(key), wanted);
   }
 
-  /** A map in one line that is better written in several. */
+  /** A map in one line that is better written in several. One that holds an anchor stays, since aliases need it. */
   private outgrowsItsLine(above: YAMLMap, value: Node | null, wanted: YamlValue): boolean {
     if (this.isJson || !isCollection(value) || this.isFlow(above, 0) || !this.isFlow(value as YAMLMap, 0))
       return false;
+    if (holdsAnchor(value)) return false;
     const [start = 0, end = 0] = value.range ?? [];
     return !this.text.slice(start, end).includes("\n") && writeFlow(wanted).length > COLUMNS;
   }
@@ -132,7 +133,7 @@ class Reconciler {
     }
     this.edits.push({
       start: from,
-      end: Math.min(lineEnd(this.text, this.contentEnd(pair.value)) + 1, this.text.length),
+      end: nextLine(this.text, this.contentEnd(pair.value)),
       text: "",
     });
   }
@@ -282,7 +283,7 @@ class Reconciler {
       if (last !== undefined) return this.contentEnd(last as Node);
     }
     let end = node.range?.[1] ?? 0;
-    while (end > 0 && this.text[end - 1] === "\n") end--;
+    while (end > 0 && "\r\n".includes(this.text[end - 1] ?? " ")) end--;
     return end;
   }
 

@@ -25,9 +25,22 @@ export function lineStart(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
+/** In front of what ends the line, LF or CRLF. */
 export function lineEnd(text: string, offset: number): number {
   const end = text.indexOf("\n", offset);
-  return end < 0 ? text.length : end;
+  if (end < 0) return text.length;
+  return end > offset && text[end - 1] === "\r" ? end - 1 : end;
+}
+
+export function nextLine(text: string, offset: number): number {
+  const end = text.indexOf("\n", offset);
+  return end < 0 ? text.length : end + 1;
+}
+
+/** Lines that are put in end as those of the file do. */
+export function endingLinesAs(text: string, edits: readonly Edit[]): Edit[] {
+  if (!text.includes("\r\n")) return [...edits];
+  return edits.map((edit) => ({ ...edit, text: edit.text.replaceAll("\n", "\r\n") }));
 }
 
 export function columnOf(text: string, offset: number): number {

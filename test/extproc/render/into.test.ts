@@ -217,6 +217,19 @@ test("files in camelCase, and in JSON, are changed in their own way", () => {
   );
 });
 
+test("lines that are put in end as the file's do", () => {
+  const plain = theirs(ONE.replace("cluster: gpu", "cluster: gpu, retry_policy: {}"));
+  const { text } = merge(plain.replaceAll("\n", "\r\n"));
+  assert.equal(text.replaceAll("\r\n", "\n"), merge(plain).text);
+  assert.doesNotMatch(text.replaceAll("\r\n", ""), /[\r\n]/);
+});
+
+test("an anchor that would have to go while an alias needs it is told, not thrown", () => {
+  const routes = "              - {match: {prefix: /}, route: {cluster: &c gpu}}\n";
+  const clusters = CLUSTERS.replace("name: gpu, type", "name: *c, type");
+  assert.match(faultOf(theirs(routes, clusters)), /^envoy\.yaml is written in a way that can't be changed/);
+});
+
 test("the service is brought along where the policy needs it, with an id for this Envoy", () => {
   const policy =
     "name: chat\nbackends: { gpu: , spare: { model: m } }\nchains: { chat: { tiers: [gpu, spare] } }";

@@ -195,6 +195,32 @@ defaultChain: zz
   assert.ok(!problems.join().includes("u:p@"), "a password is not told");
 });
 
+test("one cluster is one backend, and none of the breaker's own", () => {
+  const told = (backends: string) => problemsOf(`backends:\n${backends}\nchains: { chat: { tiers: [a] } }`);
+  const shared = told("  a: { cluster: vllm }\n  b: { cluster: vllm, model: small }");
+  assert.match(
+    shared.join("\n"),
+    /^3: backends\.b\.cluster is the cluster vllm of backends\.a too: one cluster is/,
+  );
+  assert.match(
+    told("  a: { cluster: b }\n  b:").join("\n"),
+    /^3: backends\.b is the cluster b of backends\.a too/,
+  );
+  for (const name of ["llm-breaker-service", "llm-breaker-service-http", "__proto__"]) {
+    assert.match(told(`  a:\n  ${name}:`).join("\n"), new RegExp(`^3: backends.${name} must not be ${name}`));
+  }
+  assert.match(told("  a: { cluster: llm.breaker.stop }").join("\n"), /must not be llm\.breaker\.stop/);
+});
+
+test("where Envoy would listen, or connect, at nothing is told", () => {
+  const rest = "backends: { a: { url: 'http://10.0.0.1:80' } }\nchains: { chat: { tiers: [a] } }";
+  for (const host of ["localhost", "gateway.example", "256.1.1.1", "*"]) {
+    assert.match(problemsOf(`listen: "${host}:80"\n${rest}`).join("\n"), /^1: listen must have an address/);
+  }
+  assert.equal(readPolicy(`listen: "[::]:80"\n${rest}`, "p.yaml").listen, "[::]:80");
+  assert.match(problemsOf(rest.replace(":80", ":0")).join("\n"), /^1: backends\.a\.url must not have port 0/);
+});
+
 test("refuses what is no policy with one message", () => {
   assert.match(problemsOf("").join(), /backends must be a map/);
   assert.match(problemsOf("backends: [").join(), /must be valid YAML/);

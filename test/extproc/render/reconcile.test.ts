@@ -91,6 +91,24 @@ test("an alias whose anchor changes is written out where its value stays", () =>
   assert.equal(done, "base: &b {x: 1, z: 2}\nu: *b\nv: { x: 1 }\n");
 });
 
+test("an item without a name that changes, among others that come, stays at its place", () => {
+  assert.equal(
+    bring("t:\n- max: 5  # ours\n  budget: 2\n", () => ({
+      t: [{ max: 5, retries: 9 }, { priority: "HIGH" }],
+    })),
+    "t:\n- max: 5  # ours\n  retries: 9\n- { priority: HIGH }\n",
+  );
+});
+
+test("a line that holds an anchor, of which there are aliases, does not go", () => {
+  const long = "x".repeat(120);
+  const done = bring("a: {p: &p {q: 1}}\nb: *p\n", (value: { a: YamlMap }) => ({
+    ...value,
+    a: { ...value.a, long },
+  }));
+  assert.equal(done, `a: {p: &p {q: 1}, long: ${long}}\nb: *p\n`);
+});
+
 test("what is as it should be stays byte for byte", () => {
   const text = "a:   1\nb: [ 1,2 ]\n\n\n# c\n";
   assert.equal(brought(text, { a: 1, b: [1, 2] }), text);
