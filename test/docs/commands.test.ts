@@ -6,7 +6,7 @@ import { whenProductPortsAreFree } from "../support/product-ports.js";
 import { commandsIn, withoutRemark } from "./support/commands.js";
 import { ENDLESS, EXCEPTIONS } from "./support/exceptions.js";
 import { documents } from "./support/markdown.js";
-import { preparePlace, whenStarted } from "./support/place.js";
+import { type Place, preparePlace, whenStarted } from "./support/place.js";
 import { SESSIONS, type Session } from "./support/sessions.js";
 import { type Ran, ShellSession } from "./support/shell-session.js";
 
@@ -33,10 +33,11 @@ async function runAsReader(shell: ShellSession, command: string): Promise<Ran | 
 for (const session of SESSIONS) describe(session.documents.join(", "), () => runSession(session));
 
 function runSession({ documents: read, files, prepare, writes = [] }: Session): void {
-  const place = preparePlace();
+  let place: Place;
   let shell: ShellSession;
   before(async () => {
     await whenProductPortsAreFree();
+    place = await preparePlace();
     for (const [name, text] of Object.entries(files?.() ?? {})) writeFileSync(join(place.folder, name), text);
     shell = new ShellSession(place.folder, place.environment);
     for (const command of prepare ?? []) await runAsReader(shell, command);

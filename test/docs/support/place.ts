@@ -1,12 +1,13 @@
-import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadGetEnvoy } from "../../support/get-envoy.js";
 import { findRepoRoot } from "../../support/repo-root.js";
 import { waitFor } from "../../support/wait-for.js";
 
 /** What documents only read. */
-const SHARED = ["build", ".cache", "node_modules", "package.json", "extproc", "proto", "scripts", "demo"];
+const SHARED = ["build", "node_modules", "package.json", "extproc", "proto", "scripts", "demo"];
 const readyLimitMs = 20_000;
 
 /** Whatever a document starts in the background, by the ports that tell that it is ready. */
@@ -16,11 +17,22 @@ const SERVERS: readonly (readonly [command: RegExp, ports: readonly number[]])[]
   [/\benvoy -c/, [9901, 10000]],
 ];
 
+export interface Place {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  remove(): void;
+}
+
 /** A clone as a reader has it after `npm run demo`: what documents write there is gone with it. */
-export function preparePlace(): { folder: string; environment: Record<string, string>; remove(): void } {
+export async function preparePlace(): Promise<Place> {
   const root = findRepoRoot();
   const folder = mkdtempSync(join(tmpdir(), "llm-breaker-docs-"));
   for (const name of SHARED) symlinkSync(join(root, name), join(folder, name));
+  // Where a reader finds it, wherever it is here.
+  const { defaultEnvoyVersion, envoyBinary } = await loadGetEnvoy();
+  const envoyFolder = join(folder, ".cache", "envoy", defaultEnvoyVersion);
+  mkdirSync(envoyFolder, { recursive: true });
+  symlinkSync(await envoyBinary(), join(envoyFolder, "envoy"));
   cpSync(join(root, "envoy"), join(folder, "envoy"), { recursive: true });
   const remove = () => rmSync(folder, { recursive: true });
   return { folder, environment: { PATH: `${quickNpx()}:${process.env.PATH}` }, remove };
