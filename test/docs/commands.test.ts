@@ -33,8 +33,8 @@ async function runAsReader(shell: ShellSession, command: string): Promise<Ran | 
 for (const session of SESSIONS) describe(session.documents.join(", "), () => runSession(session));
 
 function runSession({ documents: read, files, prepare, writes = [] }: Session): void {
-  let place: Place;
-  let shell: ShellSession;
+  let place: Place | undefined;
+  let shell: ShellSession | undefined;
   before(async () => {
     await whenProductPortsAreFree();
     place = await preparePlace();
@@ -43,12 +43,14 @@ function runSession({ documents: read, files, prepare, writes = [] }: Session): 
     for (const command of prepare ?? []) await runAsReader(shell, command);
   });
   after(async () => {
-    await shell.end();
-    place.remove();
+    // Neither is there when the ports were not free.
+    await shell?.end();
+    place?.remove();
   });
   const left = [...writes];
   for (const command of read.flatMap(commandsIn)) {
     test(command, async () => {
+      assert.ok(shell);
       const ran = await runAsReader(shell, command);
       const expected = left[0]?.[0] === withoutRemark(command) ? left.shift()?.[1] : undefined;
       if (expected) assert.match(ran?.output ?? "", expected);
