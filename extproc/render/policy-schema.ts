@@ -57,8 +57,8 @@ export const policySchema = z.strictObject({
   service: service
     .optional()
     .describe(
-      "The service beside Envoy: bodies rewritten, callers' limits, canaries by counted tokens. Default: 127.0.0.1 if the policy needs " +
-        "it, else none.",
+      "The service beside Envoy: the live page, status, orders, webhooks; bodies rewritten, callers' limits, canaries by counted tokens. " +
+        "Default: 127.0.0.1 if the policy needs it, else none.",
     ),
   backends: z
     .record(z.string(), backendFields, "must be a map of backends")

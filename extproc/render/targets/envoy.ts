@@ -103,6 +103,11 @@ export function notesFor(plan: Plan, { canChangeCluster }: EnvoyMeans): string[]
   if (plan.service) {
     const { host, grpcPort, httpPort } = plan.service;
     notes.push(`the service must run on ${host}, ports ${grpcPort} and ${httpPort}`);
+  } else {
+    notes.push(
+      "nothing needs the service, so Envoy is not told of one: no live page, status, orders or webhooks. " +
+        "service: 127.0.0.1 in the policy changes that",
+    );
   }
   return notes;
 }
