@@ -126,7 +126,13 @@ async function main(): Promise<number> {
 }
 
 /** By name: the class of a missing Envoy comes from a script that is loaded at run time. */
-const EXPECTED = ["PortBusyError", "RealModelError", "ChildError", "EnvoyUnavailableError"];
+const EXPECTED = [
+  "PortBusyError",
+  "RealModelError",
+  "ChildError",
+  "CacheFolderError",
+  "EnvoyUnavailableError",
+];
 
 function explain(error: unknown): string {
   if (error instanceof Error && EXPECTED.includes(error.name)) return error.message;

@@ -1,3 +1,4 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Child, startChild, waitUntilReady } from "./children.js";
@@ -31,9 +32,25 @@ export async function findEnvoy(repoRoot: string): Promise<string> {
   );
 }
 
-/** Where the demo may write: not into an installed package. */
+/** There is no place for what the demo fetches and writes. */
+export class CacheFolderError extends Error {
+  override name = "CacheFolderError";
+}
+
+/**
+ * Where the demo may write: not into an installed package.
+ * @throws CacheFolderError with the remedy
+ */
 export async function findCacheFolder(repoRoot: string): Promise<string> {
-  return (await loadGetEnvoy(repoRoot)).cacheFolder();
+  const folder = (await loadGetEnvoy(repoRoot)).cacheFolder();
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    const remedy = "Set LLM_BREAKER_CACHE to a folder that can be written.";
+    throw new CacheFolderError(`${folder} can't be written. ${remedy}`, { cause });
+  }
+  return folder;
 }
 
 function loadGetEnvoy(repoRoot: string): Promise<typeof import("../../envoy/get-envoy.mjs")> {

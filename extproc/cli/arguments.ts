@@ -20,6 +20,7 @@ export const USAGE = `llm-breaker: state of the backends, and an operator's word
   llm-breaker render <policy.yaml>       the YAML for Envoy, Istio or Envoy Gateway; render --help tells more
   llm-breaker check <file...>            what is wrong in an Envoy's or a mesh's YAML; check --help tells more
   llm-breaker demo                       an outage in about 70 seconds; demo --help tells more
+  llm-breaker --version
 
   --why TEXT       open, close, disable, reset: for the log and the history (required)
   --for 15m        open, close, disable: 1h if not given, 7d at most; then the policy holds again
@@ -104,7 +105,8 @@ export function parseCommand(words: readonly string[]): Command | undefined {
   const [name, argument, ...rest] = positionals;
   if (values.help || name === "help") return undefined;
   if (name === undefined) throw new CliError(2, `a command is missing: ${names()}`);
-  if (!isCommand(name)) throw new CliError(2, `there is no command "${name}"; there are ${names()}`);
+  if (!isCommand(name))
+    throw new CliError(2, `there is no command "${name}"; there are ${names()}, render, check, demo`);
   const shape: Shape = COMMANDS[name];
   if (rest.length > 0 || (argument !== undefined && shape.argument === undefined)) {
     throw new CliError(2, `${name}: "${rest[0] ?? argument}" is one word too many`);

@@ -6,6 +6,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<LocalCommand>>> = {
   render: async () => (await import("../render/command.js")).render,
   check: async () => (await import("../check/command.js")).check,
   demo: async () => (await import("./demo.js")).demo,
+  "--version": async () => (await import("./version.js")).version,
 };
 
 export function localCommand(name: string | undefined): LocalCommand | undefined {

@@ -85,6 +85,8 @@ test("the command line tells what it can do, renders a policy and checks what it
   const help = await run(packed.command, "--help");
   assert.equal(help.code, 0, help.output);
   for (const word of ["render", "check", "demo", "status"]) assert.ok(help.output.includes(word), word);
+  const { version } = JSON.parse(readFileSync(join(repoRoot, "package.json"), "utf8"));
+  assert.deepEqual(await run(packed.command, "--version"), { code: 0, output: `${version}\n` });
   const policy = `name: chat
 listen: 127.0.0.1:10000
 backends:
@@ -99,6 +101,13 @@ chains:
   writeFileSync(join(packed.folder, "envoy.yaml"), rendered.output);
   const checked = await run(packed.command, "check", "envoy.yaml");
   assert.equal(checked.code, 0, checked.output);
+});
+
+test("the demo tells where it can't write, and what to do", async () => {
+  const { code, output } = await run("env", "LLM_BREAKER_CACHE=/dev/null/cache", packed.command, "demo");
+  assert.equal(code, 1);
+  assert.match(output, /^demo: \/dev\/null\/cache can't be written\. Set LLM_BREAKER_CACHE/m);
+  assert.doesNotMatch(output, /\n {4}at /);
 });
 
 test("its types describe what the control API answers, and its modules can be found by name", async () => {
