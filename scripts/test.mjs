@@ -11,6 +11,12 @@ const shownLines = 150;
 const onlyAt = process.argv.indexOf("--only");
 const only = onlyAt < 0 ? undefined : (process.argv[onlyAt + 1] ?? "").split(",");
 const known = allSuites(repoRoot);
+const words = process.argv.slice(2);
+if (words.length > 0 && (onlyAt !== 2 || words.length !== 2)) {
+  // A misspelt --only would run everything, for half an hour.
+  console.error(`npm test [-- --only name,name], of ${known.map(({ name }) => name).join(", ")}`);
+  process.exit(1);
+}
 const unknown = only?.filter((name) => !known.some((suite) => suite.name === name)) ?? [];
 if (unknown.length > 0) {
   console.error(
