@@ -10,6 +10,13 @@ const EXIT_CANNOT_START = 1;
 const EXIT_BAD_CONFIG = 2;
 
 async function main(): Promise<void> {
+  if (process.argv.length > 2) {
+    process.stderr.write(
+      "The service takes no words: LLM_BREAKER_CONFIG names its file, and envoy/service.yaml has every setting.\n",
+    );
+    process.exitCode = EXIT_BAD_CONFIG;
+    return;
+  }
   let onHangUp = () => {};
   process.on("SIGHUP", () => onHangUp());
   let service: Service;

@@ -13,6 +13,8 @@ export interface Plan {
   readonly policy: string;
   /** Undefined: nothing in the policy needs the service. */
   readonly service: PlannedService | undefined;
+  /** The gate tells Envoy's spans what it decided; that Envoy makes spans is the file's own matter. */
+  readonly isTraced: boolean;
 }
 
 export interface PlannedBackend {

@@ -110,6 +110,7 @@ function planOf(fields: PolicyFields, policy: Fields): Plan {
     chains: Object.entries(fields.chains).map(([name, chain]) => plannedChain(name, chain, fields)),
     policy: compactJson(policy),
     service: policy.service === undefined ? undefined : plannedService(fields.service),
+    isTraced: policy.tracing === true,
   };
 }
 

@@ -100,6 +100,11 @@ export function notesFor(plan: Plan, { canChangeCluster }: EnvoyMeans): string[]
       `${alias}: ${secretFile} must hold an SDS secret named ${secretName}, like envoy/secrets/public-key.yaml`,
     );
   }
+  if (plan.isTraced) {
+    notes.push(
+      "tracing: Envoy's own part is yours, the lines behind #: in envoy/full.yaml (docs/operations.md, Traces)",
+    );
+  }
   if (plan.service) {
     const { host, grpcPort, httpPort } = plan.service;
     notes.push(`the service must run on ${host}, ports ${grpcPort} and ${httpPort}`);

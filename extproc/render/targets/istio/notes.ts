@@ -58,6 +58,7 @@ function poolNotes({ pools }: IstioSettings): readonly string[] {
 
 function placeNotes(plan: Plan, settings: IstioSettings): readonly string[] {
   const notes = [
+    `Nothing is applied, and nobody says so, unless ${whereOf(settings)} and the route is named ${settings.route} (--route).`,
     `The modules have to be in ${settings.wasmFolder} of the proxies: see the top of the file.`,
     'Metrics: proxies show ours only with proxyStatsMatcher: { inclusionRegexps: [".*llm_breaker.*"] } in their proxy.istio.io/config.',
     "Callers' sidecars retry, too: set `retries: { attempts: 0 }` in the VirtualService by which they come here, or attempts multiply.",
@@ -83,4 +84,10 @@ function placeNotes(plan: Plan, settings: IstioSettings): readonly string[] {
     );
   }
   return notes;
+}
+
+function whereOf({ gateway, selector }: IstioSettings): string {
+  if (gateway !== undefined) return `the Gateway is ${gateway}`;
+  const labels = Object.entries(selector ?? {}).map(([name, value]) => `${name}=${value}`);
+  return `the proxies have the labels ${labels.join(", ")} (--selector)`;
 }
