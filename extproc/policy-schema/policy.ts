@@ -97,10 +97,11 @@ const fields = z.strictObject({
       z.string().regex(/^[A-Za-z0-9_-]{1,63}$/, ALIAS_RULE),
       backend.meta({
         description: "A unit that is broken and recovered: one Envoy cluster, one model version.",
-        bounds: "1–63 of `a-z A-Z 0-9 - _`",
+        bounds: "512 backends; 1–63 of `a-z A-Z 0-9 - _`",
       }),
     )
-    .refine((given) => Object.keys(given).length > 0, "must name at least one backend"),
+    .refine((given) => Object.keys(given).length > 0, "must name at least one backend")
+    .refine((given) => Object.keys(given).length <= 512, "must name at most 512 backends"),
   chains: z
     .record(
       z

@@ -7,6 +7,8 @@ import { Backend, Policy } from "./policy";
 
 /** Prices are per this many tokens, so a price is millionths per token. */
 const MILLION: f64 = 1000000;
+/** The service hears of no more, and each takes Envoy's threads about a millisecond when the policy comes. */
+const MAX_BACKENDS: i32 = 512;
 const MAX_CLASSES: i32 = 8;
 const MAX_CLASS_BYTES: i32 = 63;
 
@@ -87,6 +89,9 @@ function faultWithoutService(fields: Fields, policy: Policy): void {
 function parseBackends(fields: Fields, shared: Json, policy: Policy): void {
   const backends = fields.object("backends");
   if (backends.node.keys.length === 0) fields.fault("backends", "must name at least one backend");
+  if (backends.node.keys.length > MAX_BACKENDS) {
+    fields.fault("backends", "must name at most " + MAX_BACKENDS.toString() + " backends");
+  }
   // Checked once by itself, so that a fault in the shared part is told once and not for each backend.
   parseBreaker(new Fields("breaker", shared, fields.errors), new Backend("breaker"));
   for (let i = 0; i < backends.node.keys.length; i++) {

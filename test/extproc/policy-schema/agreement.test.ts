@@ -214,6 +214,17 @@ test("an unknown key and a value of another kind are refused by both, wherever t
   );
 });
 
+test("as many backends as the service hears of are taken by both, and one more by neither", () => {
+  const policyOf = (count: number) => ({
+    backends: Object.fromEntries(Array.from({ length: count }, (_, index) => [`b${index}`, {}])),
+    chains: { chat: { tiers: ["b0"] } },
+  });
+  assert.ok(policySchema.safeParse(policyOf(512)).success);
+  assert.deepEqual(policyFaults(JSON.stringify(policyOf(512))), []);
+  assert.ok(!policySchema.safeParse(policyOf(513)).success);
+  assert.deepEqual(policyFaults(JSON.stringify(policyOf(513))), ["backends must name at most 512 backends"]);
+});
+
 test("the defaults are those of the filter's source", () => {
   const policySource = read("filter/policy/policy.ts");
   const ofChains = policySource.slice(policySource.indexOf("export class Chain "));
