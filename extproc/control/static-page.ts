@@ -51,10 +51,18 @@ function answer(ask: Context, { contentType, body, gzipped, etag, isForever }: S
     vary: "accept-encoding",
   };
   if (ask.req.header("if-none-match") === etag) return ask.body(null, 304, headers);
-  const takesGzip = /\bgzip\b/.test(ask.req.header("accept-encoding") ?? "");
-  return ask.body(takesGzip ? gzipped : body, 200, {
+  const isPacked = takesGzip(ask.req.header("accept-encoding") ?? "");
+  return ask.body(isPacked ? gzipped : body, 200, {
     ...headers,
     "content-type": contentType,
-    ...(takesGzip && { "content-encoding": "gzip" }),
+    ...(isPacked && { "content-encoding": "gzip" }),
+  });
+}
+
+/** Named, and not by a weight of 0. */
+function takesGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(",").some((coding) => {
+    const [name, ...weights] = coding.split(";").map((part) => part.trim().toLowerCase());
+    return name === "gzip" && !weights.some((weight) => /^q=0(?:\.0*)?$/.test(weight));
   });
 }

@@ -134,7 +134,7 @@ test("an order is given by the keyboard alone, and Esc gives none", async () => 
   assert.equal(rig.overrides.list().length, 0);
   await dialog.getByLabel("Why").focus();
   await page.keyboard.type("driver update");
-  await page.keyboard.press("Enter");
+  await page.keyboard.down("Enter");
   await waitFor(async () => rig.overrides.list().length > 0, 5000, "the order");
   const [word] = rig.overrides.list();
   assert.deepEqual(
@@ -142,6 +142,9 @@ test("an order is given by the keyboard alone, and Esc gives none", async () => 
     ["small", "forcedOpen", "driver update", "unknown"],
   );
   await page.getByRole("status").getByText("small is forced open for 1h").waitFor();
+  for (let held = 0; held < 3; held++) await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  assert.equal(await dialog.count(), 0, "an Enter that is held on opens no other dialog");
   rig.overrides.withdraw("small", "test", "");
   assert.deepEqual(errors, []);
   await page.context().close();

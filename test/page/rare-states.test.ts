@@ -113,13 +113,27 @@ test("what others wrote is text, and nothing but text", async () => {
   await page.context().close();
 });
 
+const LARGEST = 2 ** 32 - 1;
+/** The most that a gateway can tell. */
+const MOST = {
+  latency: {
+    samples: LARGEST,
+    p50Ms: LARGEST,
+    p99Ms: LARGEST,
+    judgedPercentile: 99,
+    judgedMs: LARGEST,
+    baselineMs: LARGEST,
+  },
+  load: { kvCacheUse: 1, waiting: LARGEST },
+};
+
 test("forty backends with long names fit on a phone and on a wall", async () => {
   const names = Array.from({ length: 40 }, (_, index) =>
     `${"backend-of-a-long-name".repeat(3)}-${index}`.slice(-63),
   );
   told.backends = names.map((name, index) => {
     const others = { gateways: [gateway({ state: "OPEN" }), gateway({ process: "b" })] };
-    return index % 9 === 0 ? openBackend(name, others) : backend(name);
+    return index % 9 === 0 ? openBackend(name, others) : backend(name, {}, MOST);
   });
   told.chains = { chains: [{ policy: "demo", name: "a-chain-of-a-long-name".repeat(3), tiers: names }] };
   told.trends = trends(names);

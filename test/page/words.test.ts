@@ -125,6 +125,13 @@ test("says before an order what it does to callers", () => {
   assert.match(others.join(" "), /Callers of chat are served by small/);
   const nobody = consequencesOf("open", "gpu", [backend("gpu"), openBackend("small")], chains);
   assert.match(nobody.join(" "), /will get errors/);
+  const override = { backend: "gpu", mode: "disabled", remainingMs: 1, who: "ada", why: "a test" } as const;
+  const spokenOf = [backend("gpu", {}, { override })];
+  assert.match(
+    consequencesOf("open", "gpu", spokenOf, chains).join(" "),
+    /ada has said: “a test” \(disabled\)/,
+  );
+  assert.doesNotMatch(consequencesOf("withdraw", "gpu", spokenOf, chains).join(" "), /ada/);
 });
 
 test("a trend goes on by its new points, and says in words what it shows", () => {

@@ -55,11 +55,16 @@ export function BackendCard({ backend, tier, isServing, isBrief, entries, trends
             <GatewayList backend={backend} />
             <div class="controls">
               {backend.override !== undefined && (
-                <button type="button" onClick={() => onControl(backend, "withdraw")}>
+                <button type="button" onKeyDown={onceHeld} onClick={() => onControl(backend, "withdraw")}>
                   Withdraw<span class="hidden"> the override of {backend.name}</span>
                 </button>
               )}
-              <button type="button" aria-haspopup="dialog" onClick={() => onControl(backend)}>
+              <button
+                type="button"
+                aria-haspopup="dialog"
+                onKeyDown={onceHeld}
+                onClick={() => onControl(backend)}
+              >
                 Control …<span class="hidden"> {backend.name}</span>
               </button>
             </div>
@@ -68,6 +73,11 @@ export function BackendCard({ backend, tier, isServing, isBrief, entries, trends
       )}
     </article>
   );
+}
+
+/** The Enter that gave an order comes back here with the focus while it is held: it would open the dialog anew. */
+function onceHeld(event: KeyboardEvent): void {
+  if (event.repeat) event.preventDefault();
 }
 
 const MODES: Readonly<Record<BackendView["mode"], string>> = {

@@ -48,6 +48,31 @@ export function consequencesOf(
   backends: readonly BackendView[],
   chains: readonly Chain[],
 ): readonly string[] {
+  return [...callersNotice(action, name, backends, chains), ...replaced(action, name, backends)];
+}
+
+/** Somebody else may have spoken while the dialog was open: the last word holds. */
+function replaced(action: Action, name: string, backends: readonly BackendView[]): readonly string[] {
+  const word = backends.find((backend) => backend.name === name)?.override;
+  if (word === undefined || action === "withdraw" || action === "reset") return [];
+  const why = word.why === "" ? "" : `: “${word.why}”`;
+  return [`It takes the place of what ${word.who} has said${why} (${MODE_WORDS[word.mode]}).`];
+}
+
+const MODE_WORDS: Readonly<Record<BackendView["mode"], string>> = {
+  enforce: "the breaker decides",
+  shadow: "shadow",
+  disabled: "disabled",
+  forcedOpen: "forced open",
+  forcedClosed: "forced closed",
+};
+
+function callersNotice(
+  action: Action,
+  name: string,
+  backends: readonly BackendView[],
+  chains: readonly Chain[],
+): readonly string[] {
   switch (action) {
     case "open":
       return [

@@ -77,6 +77,9 @@ test("a browser that has it is told so, and gets it packed where it can unpack",
   const packed = await ask("/", { "accept-encoding": "gzip, br" });
   assert.equal(packed.headers["content-encoding"], "gzip");
   assert.deepEqual(gunzipSync(packed.body), plain.body);
+  for (const refused of ["gzip;q=0", "br, GZIP ; q=0.000", "x-gzip"])
+    assert.equal((await ask("/", { "accept-encoding": refused })).headers["content-encoding"], undefined);
+  assert.equal((await ask("/", { "accept-encoding": "gzip;q=0.5" })).headers["content-encoding"], "gzip");
   assert.equal(plain.headers["cache-control"], "no-cache");
   assert.match(String((await ask("/page-ABC.js")).headers["cache-control"]), /immutable/);
 });
