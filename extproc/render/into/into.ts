@@ -85,10 +85,13 @@ function mergeRoot(root: Fields, means: MergeMeans, choice: Choice): Fields {
     nameIn(root, "static_resources"),
     put(listeners, "clusters", mergeClusters(root, means)),
   );
+  // By its id the service tells gateways apart, and without both no secret is read.
+  const needsNode =
+    plan.service !== undefined || plan.backends.some(({ credential }) => credential !== undefined);
   const node = mapIn(root, "node");
-  if (plan.service === undefined || get(node, "id") !== undefined) return merged;
-  // The service tells gateways apart by it.
-  return { node: { id: plan.name, cluster: "llm-breaker", ...node }, ...merged };
+  const isWhole = get(node, "id") !== undefined && get(node, "cluster") !== undefined;
+  if (!needsNode || isWhole) return merged;
+  return { ...merged, node: { id: plan.name, cluster: "llm-breaker", ...node } };
 }
 
 function mergeListeners(root: Fields, chosen: readonly ChosenRoute[], means: MergeMeans): readonly unknown[] {

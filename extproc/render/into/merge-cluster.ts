@@ -28,6 +28,8 @@ const OURS = "llm.breaker";
 const OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 const INJECTOR = "envoy.filters.http.credential_injector";
 const ENOUGH_RETRIES = 100_000;
+/** Of hosts' health: below it a few that are unhealthy send requests one priority down. */
+const ENOUGH_FACTOR = 10_000;
 /** Cluster types whose endpoints stand in the file, one by one. */
 const WITH_ENDPOINTS = ["STATIC", "STRICT_DNS", undefined];
 
@@ -93,7 +95,7 @@ function mergeLimits(cluster: Place, findings: Findings): unknown {
 function mergeSink(cluster: Place, merged: Fields, findings: Findings): Fields {
   const { value, path } = cluster;
   const type = get(value, "type");
-  if (!WITH_ENDPOINTS.includes(type as string | undefined) || get(value, "cluster_type") !== undefined) {
+  if (!hasEndpoints(value)) {
     const what = type === undefined ? "this type of cluster" : String(type);
     const remedy =
       type === "LOGICAL_DNS" ? "make it STRICT_DNS" : "put it behind an aggregate cluster with a sink";
@@ -107,17 +109,37 @@ function mergeSink(cluster: Place, merged: Fields, findings: Findings): Fields {
   const endpoints = listIn(assignment, "endpoints").map(mapOf);
   if (endpoints.some(isSink)) return merged;
   const lowest = Math.max(0, ...endpoints.map(({ priority }) => Number(priority ?? 0)));
-  const sink: YamlMap = { priority: lowest + 1, lb_endpoints: [sinkEndpoint()] };
+  const isWeighted = get(mapIn(value, "common_lb_config"), "locality_weighted_lb_config") !== undefined;
+  const sink: YamlMap = {
+    priority: lowest + 1,
+    // There a locality without a weight gets nothing.
+    load_balancing_weight: isWeighted ? 1 : undefined,
+    lb_endpoints: [sinkEndpoint()],
+  };
   const note =
     "TRAP: with no host no filter runs and Envoy answers a text 503. The sink one priority down refuses the connection, which the meter sees.";
   const policy = mapIn(assignment, "policy");
   const held = put(assignment, "endpoints", [...endpoints, commented(note, sink)]);
-  const isTheirs = get(policy, "overprovisioning_factor") !== undefined;
-  return put(
-    merged,
-    "load_assignment",
-    isTheirs ? held : put(held, "policy", { ...policy, ...STAY_WITH_HOSTS }),
-  );
+  const factor = get(policy, "overprovisioning_factor");
+  if (factor === undefined) {
+    return put(merged, "load_assignment", put(held, "policy", { ...policy, ...STAY_WITH_HOSTS }));
+  }
+  if (Number(factor) < ENOUGH_FACTOR) {
+    findings.note(
+      [...path, nameIn(value, "load_assignment"), "policy"],
+      `TRAP: overprovisioning_factor ${String(factor)} is left as it is: while some hosts are unhealthy a share of the requests goes to the ` +
+        `sink, and fails; ${String(STAY_WITH_HOSTS.overprovisioning_factor)} keeps them with the others`,
+    );
+  }
+  return put(merged, "load_assignment", held);
+}
+
+function hasEndpoints(cluster: Fields): boolean {
+  const own = get(cluster, "cluster_type");
+  if (own === undefined) return WITH_ENDPOINTS.includes(get(cluster, "type") as string | undefined);
+  const settings = mapIn(mapOf(own), "typed_config");
+  const isDns = /\.dns\.v3\.DnsCluster$/.test(String(settings["@type"]));
+  return isDns && get(settings, "all_addresses_in_single_endpoint") !== true;
 }
 
 function isSink(endpoint: Fields): boolean {
@@ -134,13 +156,18 @@ function mergeOptions(cluster: Fields, backend: PlannedBackend, place: UpstreamP
   const ours = upstreamFilters(backend, place);
   const names = ours.map(({ name }) => name);
   const between = listIn(theirs, "http_filters").filter((filter) => {
-    return !names.includes(nameOf(filter)) && !/^llm\.breaker\./.test(nameOf(filter));
+    return !isCodec(filter) && !names.includes(nameOf(filter)) && !/^llm\.breaker\./.test(nameOf(filter));
   });
   const head = ours.filter(({ name }) => /^llm\.breaker\./.test(String(name)));
   const tail = ours.filter(({ name }) => !/^llm\.breaker\./.test(String(name)));
-  const codec = listIn(theirs, "http_filters").find((filter) => nameOf(filter) === codecFilter.name);
+  const codec = listIn(theirs, "http_filters").find(isCodec);
   const end = tail.map((filter) => (filter.name === codecFilter.name ? (codec ?? filter) : filter));
   return { ...all, [OPTIONS]: put(theirs, "http_filters", [...head, ...between, ...end]) };
+}
+
+function isCodec(filter: unknown): boolean {
+  const type = String(mapIn(mapOf(filter), "typed_config")["@type"]);
+  return nameOf(filter) === codecFilter.name || /\.upstream_codec\.v3\.UpstreamCodec$/.test(type);
 }
 
 /** Options that stand in the cluster itself count no more beside the extension's: they are said again there. */

@@ -184,6 +184,38 @@ test("upstream filters of theirs stay between the meter and the codec, protocols
   assert.deepEqual(spare.explicit_http_config, { http2_protocol_options: {} });
 });
 
+test("the codec is known by its type, and a sink goes wherever endpoints stand", () => {
+  const options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+  const clusters = `
+  clusters:
+  - name: gpu
+    cluster_type: {name: dns, typed_config: {"@type": type.googleapis.com/envoy.extensions.clusters.dns.v3.DnsCluster}}
+    common_lb_config: {locality_weighted_lb_config: {}}
+    typed_extension_protocol_options:
+      ${options}:
+        http_filters:
+        - {name: codec, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec}}
+  - name: spare
+    load_assignment: {cluster_name: spare, policy: {overprovisioning_factor: 140}, endpoints: []}
+`;
+  const { text, notes } = merge(theirs(ONE, clusters));
+  const gpu = clusterOf(text, "gpu");
+  assert.deepEqual(filterNames(gpu), ["llm.breaker.meter", "codec"]);
+  assert.equal(gpu.load_assignment.endpoints[0].priority, 1);
+  assert.equal(gpu.load_assignment.endpoints[0].load_balancing_weight, 1);
+  assert.deepEqual(clusterOf(text, "spare").load_assignment.policy, { overprovisioning_factor: 140 });
+  assert.match(notes.join("\n"), /^envoy\.yaml:\d+ TRAP: overprovisioning_factor 140 is left/m);
+});
+
+test("a node that secrets need is made whole, and what is said of it stays", () => {
+  const policy =
+    'backends: { gpu: , key: { url: "http://10.0.0.1:80", keyFile: /k.yaml } }\nchains: { chat: { tiers: [gpu, key] } }';
+  assert.deepEqual(parse(merge(theirs(ONE), policy).text).node, { id: "llm", cluster: "llm-breaker" });
+  const named = parse(merge(`node: {id: edge}\n${theirs(ONE)}`, policy).text);
+  assert.deepEqual(named.node, { id: "edge", cluster: "llm-breaker" });
+  assert.equal(parse(merge(theirs(ONE)).text).node, undefined);
+});
+
 test("a cluster that shares its options by an alias, and is no backend, gets no filter", () => {
   const options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
   const clusters = `
