@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { coloursFor } from "../cli/colours.js";
+import { plainText } from "../cli/plain.js";
 import { CliError } from "../cli-error.js";
 import { readText } from "../config/text.js";
 import { parseCheck, USAGE } from "./arguments.js";
@@ -24,8 +25,17 @@ export async function check(words: readonly string[]): Promise<number> {
   const report = checkFiles(files, { envoy: command.envoy, istio: command.istio, policy });
   const text = command.isJson ? toJson(report) : toText(report, coloursFor(process.stdout, process.env));
   process.stdout.write(`${text}\n`);
+  for (const { name } of files.filter(isPolicyFile))
+    process.stderr.write(
+      `${plainText(name)} is what \`llm-breaker render\` reads; what is wrong in it, that command says\n`,
+    );
   const isBad = report.findings.some(({ level }) => level === "error" || command.isStrict);
   return isBad ? 1 : 0;
+}
+
+/** Not Envoy's, but the lines that Envoy's are made from. */
+function isPolicyFile({ text }: CheckedFile): boolean {
+  return /^backends:/m.test(text) && /^chains:/m.test(text);
 }
 
 function read(name: string): CheckedFile {

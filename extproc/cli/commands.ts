@@ -1,12 +1,20 @@
 import { readFileSync } from "node:fs";
 import { CliError } from "../cli-error.js";
 import type { DryRunResult } from "../control/dry-run-schemas.js";
-import type { BackendView, HistoryView, OverrideView, PeersView } from "../control/schemas.js";
+import type { BackendView, ChainsView, HistoryView, OverrideView, PeersView } from "../control/schemas.js";
 import { type Command, userName } from "./arguments.js";
 import type { ControlClient } from "./client.js";
 import type { Colours } from "./colours.js";
 import { plain, plainJson } from "./plain.js";
-import { showBackend, showBackends, showDryRun, showEntry, showOverride, showPeers } from "./show.js";
+import {
+  showBackend,
+  showBackends,
+  showChainWithoutTier,
+  showDryRun,
+  showEntry,
+  showOverride,
+  showPeers,
+} from "./show.js";
 
 const DEFAULT_LIMIT = "20";
 const STANDARD_INPUT = 0;
@@ -29,7 +37,11 @@ export async function runOnce(command: Command, client: ControlClient, colours: 
     case "close":
     case "disable": {
       const body = { why: options.why, who, ...(options.for !== undefined && { for: options.for }) };
-      return show(await client.post<OverrideView>(`${backend}/${command.name}`, body), showOverride);
+      const answer = await client.post<OverrideView>(`${backend}/${command.name}`, body);
+      const left = command.name === "open" && !isJson ? await chainsWithoutTier(client, argument) : [];
+      return show(answer, (override) =>
+        [showOverride(override), ...left.map(showChainWithoutTier)].join("\n"),
+      );
     }
     case "reset": {
       const answer = await client.post<{ backend: string }>(`${backend}/reset`, { why: options.why, who });
@@ -60,6 +72,25 @@ export async function runOnce(command: Command, client: ControlClient, colours: 
     }
     default:
       throw new CliError(2, `${command.name} does not end by itself`);
+  }
+}
+
+/** Chains that nobody serves any more, now that `backend` is open too. The word holds already, so nothing here may fail it. */
+async function chainsWithoutTier(client: ControlClient, backend: string): Promise<string[]> {
+  try {
+    const [{ chains }, { backends }] = await Promise.all([
+      client.get<ChainsView>("/v1/chains"),
+      client.get<{ backends: BackendView[] }>("/v1/backends"),
+    ]);
+    const away = backends.filter(
+      ({ state, mode }) => mode === "forcedOpen" || (mode === "enforce" && state === "OPEN"),
+    );
+    const names = new Set([backend, ...away.map(({ name }) => name)]);
+    return chains
+      .filter(({ tiers }) => tiers.includes(backend) && tiers.every((tier) => names.has(tier)))
+      .map(({ name }) => name);
+  } catch {
+    return [];
   }
 }
 

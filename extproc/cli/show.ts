@@ -63,6 +63,10 @@ export function showOverride({ backend, mode, remainingMs, who, why }: OverrideV
   return `${backend} is ${MODE_NAMES[mode] ?? mode} for ${showDuration(remainingMs)}, by ${who}${reason}`;
 }
 
+export function showChainWithoutTier(chain: string): string {
+  return `chain ${chain} has no tier left: its callers get the exhausted answer, 503 unless the policy says otherwise`;
+}
+
 export function showPeers({ engine, members }: PeersView): string {
   if (engine === "none") return "this service has no peers: `peers` is not configured";
   const rows = members.map(({ name, id, isSelf, isLive, silentMs, backends }) => [

@@ -48,6 +48,12 @@ test("an Envoy without the breaker hears what it would need", () => {
   assert.match(stdout, /The breaker is not in these files.*\n.*gate.*\n.*meter.*vllm/);
 });
 
+test("what render is given is not taken for Envoy's", () => {
+  const policy = "name: chat\nbackends: { gpu: {} }\nchains: { chat: { tiers: [gpu] } }\n";
+  assert.match(check(["-"], policy).stderr, /^stdin is what `llm-breaker render` reads/);
+  assert.equal(check(["envoy/full.yaml"]).stderr, "");
+});
+
 test("a file that can't be read may have the breaker, so nobody is told that it has not", () => {
   const { status, stdout } = check(["-"], "static_resources:\n  clusters: []\n\tlisteners: []\n");
   assert.equal(status, 1);

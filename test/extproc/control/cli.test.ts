@@ -60,6 +60,34 @@ test("status is a table, the worst first, without colours in a pipe; --json is w
   });
 });
 
+test("open tells which chains nobody serves any more", async () => {
+  await withRig(async (rig, environment) => {
+    const chains = [
+      { name: "chat", tiers: ["gpu", "small"] },
+      { name: "batch", tiers: ["small"] },
+      { name: "code", tiers: ["gpu"] },
+    ];
+    rig.sync([report("gpu"), report("small", { state: "OPEN" })], { chains });
+    const opened = await run(["open", "gpu", "--who", "ada", "--why", "driver update"], environment);
+    assert.equal(opened.code, 0);
+    const [, ...lines] = opened.out.trim().split("\n");
+    assert.deepEqual(
+      lines.map((line) => line.split(":")[0]),
+      ["chain chat has no tier left", "chain code has no tier left"],
+    );
+    rig.sync([report("gpu"), report("small")], { chains });
+    const again = await run(["open", "gpu", "--who", "ada", "--why", "driver update"], environment);
+    assert.deepEqual(
+      again.out
+        .trim()
+        .split("\n")
+        .slice(1)
+        .map((line) => line.split(":")[0]),
+      ["chain code has no tier left"],
+    );
+  });
+});
+
 test("open, withdraw and reset do so, by the user's name, and history tells it", async () => {
   await withRig(async (rig, environment) => {
     rig.sync([report("gpu")]);
