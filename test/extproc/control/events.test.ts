@@ -75,6 +75,16 @@ test("goes on behind the last event that a reader had", async () => {
   });
 });
 
+test("who comes from a service before this one gets all that happens here", async () => {
+  await withRig(async (rig, port) => {
+    const answer = await listen(port, { "last-event-id": "500" });
+    const pieces = readUntil(answer, "id: 2\n");
+    for (const generation of [2, 3]) open(rig, generation);
+    assert.match(await pieces, /id: 1\n/);
+    answer.destroy();
+  });
+});
+
 test("has 32 readers at most, and room again when one leaves", async () => {
   await withRig(async (_, port) => {
     const readers = await Promise.all(Array.from({ length: 32 }, () => listen(port)));
@@ -101,6 +111,28 @@ test("who asks for the head alone takes nobody's place", async () => {
     }
     const reader = await listen(port);
     assert.equal(reader.statusCode, 200);
+    reader.destroy();
+  });
+});
+
+test("however many events come at once, whoever reads gets all of them", async () => {
+  await withRig(async (rig, port) => {
+    const reader = await listen(port);
+    let text = "";
+    reader.on("data", (piece: string) => {
+      text += piece;
+    });
+    const seen = () => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    const count = 900;
+    for (let generation = 2; generation < count + 2; generation++) open(rig, generation);
+    for (let attempt = 0; seen().length < count; attempt++) {
+      assert.ok(attempt < 200 && !reader.destroyed, `${seen().length} came`);
+      await pause(10);
+    }
+    assert.deepEqual(
+      seen(),
+      Array.from({ length: count }, (_, index) => index + 1),
+    );
     reader.destroy();
   });
 });
