@@ -1,8 +1,8 @@
 import type { Span as OtelSpan, Tracer as OtelTracer } from "@opentelemetry/api";
 import type { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import type { Logger } from "pino";
+import { readHeadersFile } from "../config/headers-file.js";
 import { loadOptional } from "../optional-package.js";
-import { readHeadersFile } from "./headers-file.js";
 import type { TracesSettings } from "./settings.js";
 import type { Facts, Span, StreamTracer, Trace } from "./trace.js";
 import { readTraceParent } from "./trace-parent.js";
@@ -21,6 +21,7 @@ const SEND_LIMIT_MS = 5000;
 const SENDS_AT_ONCE = MAX_WAITING / BATCH;
 /** What the end of the service waits for the collector. */
 const LAST_SEND_MS = 2000;
+const HEADERS_FILE = ["traces", "headersFile"];
 
 /** OpenTelemetry's packages, of which `npm ci --omit=optional` installs none. */
 export interface TracePackages {
@@ -58,7 +59,7 @@ export class Tracer implements StreamTracer {
     const address = addressOf(settings.endpoint);
     const sender = new exporter.OTLPTraceExporter({
       url: address.href,
-      headers: readHeadersFile(settings.headersFile),
+      headers: settings.headersFile === undefined ? {} : readHeadersFile(settings.headersFile, HEADERS_FILE),
       timeoutMillis: SEND_LIMIT_MS,
       concurrencyLimit: SENDS_AT_ONCE,
     });

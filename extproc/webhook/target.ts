@@ -1,8 +1,8 @@
 import { ConfigError } from "../config/errors.js";
+import { readHeadersFile } from "../config/headers-file.js";
 import { readText } from "../config/text.js";
 import type { WebhookSettings } from "./settings.js";
 
-const MAX_HEADERS = 32;
 const LEAST_SECRET_BYTES = 24;
 const SECRET_PREFIX = "whsec_";
 const URL_RULE = "must be a URL like https://host/path, without user or password; use headersFile for those";
@@ -41,10 +41,7 @@ export function readTargets(webhooks: readonly WebhookSettings[]): Target[] {
         secretFile === undefined
           ? undefined
           : parseSecret(readFile(secretFile, at("secretFile")), at("secretFile")),
-      headers:
-        headersFile === undefined
-          ? {}
-          : parseHeaders(readFile(headersFile, at("headersFile")), at("headersFile")),
+      headers: headersFile === undefined ? {} : readHeadersFile(headersFile, at("headersFile"), RESERVED),
     };
   });
 }
@@ -77,22 +74,4 @@ function parseSecret(text: string, path: Path): Buffer {
     path,
     `must hold one line with a secret of at least ${LEAST_SECRET_BYTES} bytes, like that of "openssl rand -hex 32"`,
   );
-}
-
-function parseHeaders(text: string, path: Path): Record<string, string> {
-  const lines = text
-    .split(/\r?\n/)
-    .map((line, index) => ({ line: line.trim(), number: index + 1 }))
-    .filter(({ line }) => line !== "" && !line.startsWith("#"));
-  if (lines.length > MAX_HEADERS) throw ConfigError.of(path, `must hold at most ${MAX_HEADERS} headers`);
-  const headers: Record<string, string> = {};
-  for (const { line, number } of lines) {
-    const [, given = "", value = ""] =
-      /^([A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}):[ \t]*([\x20-\x7e\t]{1,8192})$/.exec(line) ?? [];
-    const name = given.toLowerCase();
-    if (name === "") throw ConfigError.of(path, `line ${number} must be "name: value"`);
-    if (RESERVED.test(name)) throw ConfigError.of(path, `line ${number} must not set ${name}, which is ours`);
-    headers[name] = value;
-  }
-  return headers;
 }
