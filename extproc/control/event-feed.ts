@@ -78,8 +78,9 @@ export class EventFeed {
     const { controller } = reader;
     if (!this.readers.has(reader) || !hasRoom(controller)) return;
     for (const entry of this.history.list(reader.lastId)) {
-      if (entry.id !== reader.lastId + 1) return this.drop(reader);
-      if (!hasRoom(controller)) return;
+      const isMissed = entry.id !== reader.lastId + 1;
+      if (isMissed) this.drop(reader);
+      if (isMissed || !hasRoom(controller)) return;
       reader.lastId = entry.id;
       controller.enqueue(encoder.encode(write(entry)));
     }
