@@ -9,6 +9,7 @@ import { isMap, mapOf } from "../policy-text.js";
 import { clustersOfOurs, notesFor, placeOf } from "../targets/envoy.js";
 import type { EnvoyMeans } from "../targets/envoy-options.js";
 import { plain, type YamlValue } from "../yaml/value.js";
+import { CantReconcile } from "./cant-reconcile.js";
 import { type Choice, type ChosenRoute, chooseRoutes } from "./choose.js";
 import { asYaml, type Fields, Findings, get, mapIn, nameIn, nameOf, type Path, put } from "./fields.js";
 import {
@@ -23,7 +24,7 @@ import {
 import { mergeCluster } from "./merge-cluster.js";
 import { type MergeMeans, mergeListener, mergeManager } from "./merge-manager.js";
 import { mergeStats } from "./merge-stats.js";
-import { CantReconcile, reconcile } from "./reconcile.js";
+import { reconcile } from "./reconcile.js";
 import { applyEdits, type Edit, endingLinesAs, inOrder } from "./text-edit.js";
 
 /** Of a line that tells of a change. */
@@ -116,11 +117,20 @@ function holdBytes({ policy }: Plan): number {
 }
 
 function mergeClusters(root: Fields, means: MergeMeans): readonly unknown[] {
-  const { plan, place } = means;
+  const { plan, place, findings } = means;
   const theirs = clustersOf(root);
   const merged = new Map<string, unknown>();
   for (const backend of plan.backends) merged.set(backend.cluster, mergeBackend(theirs, backend, means));
   for (const cluster of clustersOfOurs(plan, place)) merged.set(String(cluster.name), cluster);
+  const left = theirs.filter(
+    (cluster) => backendOf(cluster) !== undefined && !merged.has(nameOf(cluster.value)),
+  );
+  for (const { path, value } of left) {
+    findings.note(
+      path,
+      `cluster ${nameOf(value)} is no backend of the policy any more: take it, or the breaker's parts of it, out`,
+    );
+  }
   const names = theirs.map(({ value }) => nameOf(value));
   const added = [...merged].filter(([name]) => !names.includes(name)).map(([, cluster]) => cluster);
   return [...theirs.map(({ value }) => merged.get(nameOf(value)) ?? value), ...added];
@@ -142,7 +152,7 @@ function mergeBackend(
     );
     return undefined;
   }
-  if (found !== undefined && !isOurs(found, alias)) {
+  if (found !== undefined && backendOf(found) !== alias) {
     findings.fault(
       found.path,
       `there is a cluster ${cluster} already: leave the url of backends.${alias} out to use it`,
@@ -151,8 +161,9 @@ function mergeBackend(
   return backendCluster(backend, url, place);
 }
 
-function isOurs({ value }: Place, alias: string): boolean {
-  return mapOf(mapIn(mapIn(value, "metadata"), "filter_metadata")["llm.breaker"]).backend === alias;
+/** Its alias, where it is one already. */
+function backendOf({ value }: Place): unknown {
+  return mapOf(mapIn(mapIn(value, "metadata"), "filter_metadata")["llm.breaker"]).backend;
 }
 
 function replaceAt(value: unknown, path: Path, replacement: unknown): unknown {

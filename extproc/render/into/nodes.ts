@@ -64,6 +64,12 @@ export function nameOf(key: Node): string {
   return isScalar(key) ? String(key.value) : String(key);
 }
 
+/** An item's name, if it has one. */
+export function labelOf(item: Node): string {
+  const name = isMap(item) ? item.get("name") : item;
+  return isScalar(name) || typeof name === "string" ? String(name) : "an item";
+}
+
 export function startOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }

@@ -13,20 +13,9 @@ import {
 } from "yaml";
 import { plain, type YamlMap, type YamlValue } from "../yaml/value.js";
 import { writeFlow, writeFragment } from "../yaml/writer.js";
-import { bare, canGoInto, holdsAnchor, isRecord, matchItems, nameOf, startOf } from "./nodes.js";
-import { columnOf, type Edit, lineEnd, lineStart, nextLine, setIn } from "./text-edit.js";
-
-/** What a text can't be brought to, and where. */
-export class CantReconcile extends Error {
-  override readonly name = "CantReconcile";
-
-  constructor(
-    readonly offset: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
+import { CantReconcile } from "./cant-reconcile.js";
+import { bare, canGoInto, holdsAnchor, isRecord, labelOf, matchItems, nameOf, startOf } from "./nodes.js";
+import { columnOf, type Edit, lineEnd, lineStart, linesOfItem, nextLine, setIn } from "./text-edit.js";
 
 /**
  * The edits that bring a document's text to a value, and leave every other byte as it is. Items of lists go by their names. What is put in
@@ -167,7 +156,7 @@ class Reconciler {
     }
     const kept = new Set(matches.map(([item]) => item));
     for (const item of list.items) {
-      if (!kept.has(item)) throw new CantReconcile(startOf(item), "has to go: remove it");
+      if (!kept.has(item)) this.removeItem(list, item, desired.length === 0);
     }
     let previous: Node | undefined;
     for (const [item, wanted] of matches) {
@@ -176,6 +165,13 @@ class Reconciler {
       else if (!this.isRight(item, wanted)) this.replaceItem(list, item, wanted);
       previous = item ?? previous;
     }
+  }
+
+  private removeItem(list: YAMLSeq, item: Node, isEmpty: boolean): void {
+    const lines = linesOfItem(this.text, startOf(item), this.contentEnd(item));
+    if (lines === undefined || isEmpty || this.isFlow(list, 0))
+      throw new CantReconcile(startOf(item), `${labelOf(item)} has to go: remove it`);
+    this.edits.push({ ...lines, text: "" });
   }
 
   private replaceItem(list: YAMLSeq, item: Node, wanted: YamlValue): void {

@@ -37,6 +37,23 @@ export function nextLine(text: string, offset: number): number {
   return end < 0 ? text.length : end + 1;
 }
 
+/** All lines of a list's item, with the comment above it; undefined when another stands in them, too. */
+export function linesOfItem(
+  text: string,
+  start: number,
+  end: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const dash = text.slice(0, start).trimEnd().length - 1;
+  let from = lineStart(text, dash);
+  if (text[dash] !== "-" || text.slice(from, dash).trim() !== "") return undefined;
+  for (let above = from; above > 0; ) {
+    above = lineStart(text, above - 1);
+    if (!text.slice(above, from).trimStart().startsWith("#")) break;
+    from = above;
+  }
+  return { start: from, end: nextLine(text, end) };
+}
+
 /** Lines that are put in end as those of the file do. */
 export function endingLinesAs(text: string, edits: readonly Edit[]): Edit[] {
   if (!text.includes("\r\n")) return [...edits];

@@ -29,9 +29,12 @@ export function writeFragment(value: YamlMap | readonly YamlValue[]): string {
 
 /** In one line, without comments. */
 export function writeFlow(value: YamlValue): string {
-  const document = new Document(plain(value), { version: "1.1", aliasDuplicateObjects: false });
+  // In a list, since a text that stands alone may have lines, commas and brackets.
+  const document = new Document([plain(value)], { version: "1.1", aliasDuplicateObjects: false });
   visit(document, { Collection: (_, node) => void Object.assign(node, { flow: true }) });
-  return textOf(document).trimEnd();
+  return textOf(document)
+    .trimEnd()
+    .replace(/^\[\s*(.*?)\s*\]$/s, "$1");
 }
 
 function documentOf(value: YamlValue): Document {

@@ -277,10 +277,12 @@ test("the service is brought along where the policy needs it, with an id for thi
 });
 
 test("another policy later is put in the place of the first", () => {
-  const { text } = merge(theirs(ONE));
+  const { text } = merge(theirs(ONE), POLICY.replace("spare: }", "spare: { model: m } }"));
   const other =
     "backends: { gpu: }\nchains: { chat: { tiers: [gpu], maxAttempts: 2 } }\nbreaker: { failureRateThreshold: 20 }";
-  const again = merge(text, other).text;
+  const { text: again, notes } = merge(text, other);
+  assert.doesNotMatch(again, /llm\.breaker\.(count|admit)|The service, where/);
+  assert.match(notes.join("\n"), /^envoy\.yaml:\d+ cluster spare is no backend of the policy any more/m);
   assert.match(again, /"failureRateThreshold": 20/);
   assert.doesNotMatch(again, /"spare"/);
   assert.equal(routesOf(again)[0].route.retry_policy.num_retries, 2);

@@ -100,6 +100,23 @@ test("an item without a name that changes, among others that come, stays at its 
   );
 });
 
+test("an item that goes takes its lines and its comment along", () => {
+  const text =
+    "f:\n  # top\n- a: 1\n# of b,\n# two lines\n- name: b\n  v: |-\n    x\n    y\n\n-\n  c: 3\nz: 1\n";
+  const keep = (...kept: number[]) =>
+    bring(text, ({ f }: { f: YamlMap[] }) => ({ f: kept.map((at) => f[at] ?? {}), z: 1 }));
+  assert.equal(keep(0, 2), "f:\n  # top\n- a: 1\n\n-\n  c: 3\nz: 1\n");
+  assert.equal(keep(0), "f:\n  # top\n- a: 1\n\nz: 1\n");
+  assert.throws(() => brought("- a\n", []), /a has to go/);
+  assert.equal(
+    bring("[]", () => ["a, b", "c]"]),
+    '[ "a, b", "c]" ]',
+  );
+  bring("a: []\n", () => ({ a: ["two\nlines\n"] }));
+  assert.throws(() => brought("[{name: b}, 1]", [1]), /b has to go: remove it/);
+  assert.throws(() => brought("- - 1\n  - 2\n", [[2]]), /1 has to go: remove it/);
+});
+
 test("a line that holds an anchor, of which there are aliases, does not go", () => {
   const long = "x".repeat(120);
   const done = bring("a: {p: &p {q: 1}}\nb: *p\n", (value: { a: YamlMap }) => ({
