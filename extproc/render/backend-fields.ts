@@ -12,6 +12,8 @@ const host = z.string(HOST_RULE).regex(/^[A-Za-z0-9._:[\]-]{1,255}$/, HOST_RULE)
 const FIELD_RULE = "must be a field's name, without blanks, commas and equal signs";
 const fieldName = z.string(FIELD_RULE).regex(/^[^\s,=]{1,128}$/, FIELD_RULE);
 
+export const DEFAULT_CA_FILE = "/etc/ssl/certs/ca-certificates.crt";
+
 const where = {
   url: url("http", "https")
     .optional()
@@ -25,7 +27,7 @@ const where = {
       "In place of `url`: what is there already. An Envoy cluster; in Istio a host and port. Default: the alias.",
     ),
   caFile: text
-    .default("/etc/ssl/certs/ca-certificates.crt")
+    .default(DEFAULT_CA_FILE)
     .describe("With https: PEM file of the authorities whose certificates it may have."),
   http2: flag.default(false).describe("It speaks HTTP/2."),
 };

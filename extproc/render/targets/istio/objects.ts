@@ -1,3 +1,4 @@
+import { DEFAULT_CA_FILE } from "../../backend-fields.js";
 import type { Plan } from "../../plan.js";
 import { commented, type YamlMap, type YamlValue } from "../../yaml/value.js";
 import { writeDocument } from "../../yaml/writer.js";
@@ -67,16 +68,19 @@ function uniquePorts(tiers: readonly Tier[]): readonly Tier[] {
 function tlsRule(tiers: readonly Tier[], metadata: YamlMap): YamlValue {
   const [tier] = tiers;
   const host = tier?.host ?? "";
-  const isAddress = tier?.backend.url?.isAddress === true;
+  const url = tier?.backend.url;
+  const isAddress = url?.isAddress === true;
   const tls = {
     mode: "SIMPLE",
+    // Without it, those of the proxy's own system.
+    caCertificates: url?.caFile === DEFAULT_CA_FILE ? undefined : url?.caFile,
     sni: isAddress
       ? undefined
       : commented(
           "TRAP: stated, since a tier's request still has its caller's own host when TLS begins.",
           host,
         ),
-    subjectAltNames: isAddress ? undefined : [host],
+    subjectAltNames: [isAddress ? url.host : host],
   };
   return {
     apiVersion: NETWORKING,

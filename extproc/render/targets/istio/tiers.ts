@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { CliError } from "../../../cli-error.js";
 import type { Plan, PlannedBackend } from "../../plan.js";
 import { type IstioSettings, longName } from "./settings.js";
@@ -26,7 +27,30 @@ export interface Tier {
 export function tiersOf(plan: Plan, settings: IstioSettings): readonly Tier[] {
   const tiers = plan.backends.map((backend) => tierOf(plan, backend, settings));
   refusePoolsBehindOthers(plan, settings);
+  refuseOtherServersAtOneHost(tiers);
   return tiers;
+}
+
+/** One ServiceEntry is all that the registry has for a host, so all at it must be reached in one way. */
+function refuseOtherServersAtOneHost(tiers: readonly Tier[]): void {
+  const external = tiers.filter(({ isExternal }) => isExternal);
+  for (const [at, tier] of external.entries()) {
+    const other = external.slice(0, at).find((each) => each.host === tier.host && !canShare(each, tier));
+    if (other !== undefined) {
+      throw new CliError(
+        2,
+        `backends.${tier.backend.alias} and backends.${other.backend.alias} are at ${tier.host}, with another port, protocol or caFile: the ` +
+          `registry has one entry for a host. Write a ServiceEntry of yours for one of them, and give cluster: "HOST:PORT" in place of its url`,
+      );
+    }
+  }
+}
+
+function canShare(one: Tier, other: Tier): boolean {
+  const [first, second] = [one.backend, other.backend];
+  if (first.url?.isTls !== second.url?.isTls) return false;
+  if (one.port !== other.port) return true;
+  return first.isHttp2 === second.isHttp2 && isDeepStrictEqual(first.url, second.url);
 }
 
 function tierOf(plan: Plan, backend: PlannedBackend, settings: IstioSettings): Tier {
