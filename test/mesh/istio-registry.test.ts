@@ -33,6 +33,13 @@ test("what one entry can't say of a host is refused, rather than sent to another
   }
 });
 
+test("TLS that nobody would begin is refused, rather than sent in the clear", () => {
+  assert.throws(
+    () => objects("ServiceEntry", "a: { url: https://vllm.llm.svc:8443 }, b: { url: http://x.example }"),
+    /backends\.a: TLS to a Service .* give cluster: "vllm\.llm\.svc\.cluster\.local:8443"/,
+  );
+});
+
 test("certificates are those of the server's own name or address, by the authorities that are given", () => {
   const [name, address] = objects(
     "DestinationRule",

@@ -85,6 +85,13 @@ function placeOf(plan: Plan, backend: PlannedBackend, { namespace }: IstioSettin
   }
   const host = longName(url.host, namespace);
   const isExternal = !host.endsWith(".svc.cluster.local");
+  if (!isExternal && url.isTls) {
+    throw new CliError(
+      2,
+      `backends.${alias}: TLS to a Service of the cluster is its DestinationRule's, and without one all goes in the clear. Write that ` +
+        `(trafficPolicy.tls), and give cluster: "${host}:${url.port}" in place of its url`,
+    );
+  }
   return { host, port: isExternal && url.isTls ? PLAIN_PORT : url.port, subset: "", isExternal };
 }
 
