@@ -89,4 +89,6 @@ test("what can't be written is refused with a remedy", () => {
   const external =
     'name: a\nbackends: { x: { url: "https://api.example.com" } }\nchains: { chat: { tiers: [x] } }\n';
   assert.throws(() => write(external), /--target kubernetes/);
+  const inside = external.replace("https://api.example.com", "https://vllm.llm.svc:8443");
+  assert.throws(() => write(inside), /give cluster: "vllm\.llm\.svc\.cluster\.local:8443"/);
 });

@@ -88,5 +88,12 @@ export function serviceOf({ alias, url, cluster }: PlannedBackend, namespace: st
   const [, name, itsNamespace] =
     /^([^.]+)\.([^.]+)\.svc\.cluster\.local$/.exec(longName(host, namespace)) ?? [];
   if (name === undefined || itsNamespace === undefined) return undefined;
+  if (url?.isTls === true) {
+    throw new CliError(
+      2,
+      `backends.${alias}: TLS to a Service of the cluster is its BackendTLSPolicy's, and without one all goes in the clear. Write that, and ` +
+        `give cluster: "${longName(host, namespace)}:${port}" in place of its url`,
+    );
+  }
   return { name, namespace: itsNamespace, port: Number(port) };
 }
