@@ -96,9 +96,16 @@ chains:
   chat: { tiers: [gpu, small] }
 `;
   writeFileSync(join(packed.folder, "policy.yaml"), policy);
-  const rendered = await run(packed.command, "render", "policy.yaml", "--target", "envoy");
+  const rendered = await run(
+    packed.command,
+    "render",
+    "policy.yaml",
+    "--target",
+    "envoy",
+    "-o",
+    "envoy.yaml",
+  );
   assert.equal(rendered.code, 0, rendered.output);
-  writeFileSync(join(packed.folder, "envoy.yaml"), rendered.output);
   const checked = await run(packed.command, "check", "envoy.yaml");
   assert.equal(checked.code, 0, checked.output);
 });

@@ -133,6 +133,11 @@ async function npm(folder: string, ...words: string[]): Promise<string> {
     timeout: LIMIT_MS,
     maxBuffer: MAX_OUTPUT_BYTES,
   };
-  const { stdout } = await run("npm", words, settings);
+  // The npm that runs this: on its PATH comes one that a package brings along, years old.
+  const running = process.env.npm_execpath ?? "";
+  const isNpm = running.endsWith("npm-cli.js");
+  const { stdout } = isNpm
+    ? await run(process.execPath, [running, ...words], settings)
+    : await run("npm", words, settings);
   return stdout;
 }
