@@ -23,9 +23,9 @@ const nodeSuites = [
   { name: "pack", source: "test/pack", atOnce: 1 },
   { name: "matrix", source: "test/versions", atOnce: 0 },
   // Nearly all their time is spent waiting for timers.
-  { name: "issues", source: "test/issues", atOnce: 2 },
+  { name: "issues", source: "test/issues", atOnce: 3 },
   { name: "mesh", source: "test/mesh", atOnce: 2 },
-  { name: "e2e", source: "test/e2e", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
+  { name: "e2e", source: "test/e2e", atOnce: 3, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "page", source: "test/page", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "outage", source: "test/page", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
   // One of its files runs real servers on the product's own ports, as the documents start them.
