@@ -5,6 +5,7 @@ type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 const MAX_SHOWN = 100;
+const MERGE_KEY_RULE = "is a merge key, which is not read: write its fields out; anchors and aliases are";
 
 /** What zod found, in words: the field's path, the rule and what was given. */
 export function describeIssue(issue: Issue, above: Path = []): Problem[] {
@@ -13,7 +14,7 @@ export function describeIssue(issue: Issue, above: Path = []): Problem[] {
     return issue.keys.map((key) => ({
       path: [...path, key],
       isKey: true,
-      text: `${formatPath([...path, key])} is unknown, remove it or check its spelling`,
+      text: `${formatPath([...path, key])} ${key === "<<" ? MERGE_KEY_RULE : "is unknown, remove it or check its spelling"}`,
     }));
   }
   if (issue.code === "invalid_key") {

@@ -286,3 +286,10 @@ test("whatever is in the file, it is planned or its faults are told", () => {
     { numRuns: 150 },
   );
 });
+
+test("a merge key is told for what it is", () => {
+  const text =
+    "base: &base { contextWindow: 8192 }\nbackends:\n  gpu:\n    <<: *base\nchains: { chat: { tiers: [gpu] } }\n";
+  const told = problemsOf(text).find((problem) => problem.includes("<<"));
+  assert.match(told ?? "", /^4: backends\.gpu\.<< is a merge key, which is not read: write its fields out/);
+});

@@ -2,21 +2,13 @@ import { DEFAULT_CA_FILE } from "../../backend-fields.js";
 import type { Plan } from "../../plan.js";
 import { commented, type YamlMap, type YamlValue } from "../../yaml/value.js";
 import { writeDocument } from "../../yaml/writer.js";
+import { objectName } from "../mesh/object-name.js";
 import { firstTier, plannedRoutes } from "../mesh/routes.js";
 import { routeName } from "./routes.js";
 import type { IstioSettings } from "./settings.js";
 import type { Tier } from "./tiers.js";
 
 const NETWORKING = "networking.istio.io/v1";
-
-/** A name that Kubernetes takes. */
-export function objectName(...parts: readonly string[]): string {
-  const name = parts
-    .join("-")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9-]+/g, "-");
-  return name.replaceAll(/^-+|-+$/g, "").slice(0, 63);
-}
 
 /** What Istio has to know of backends outside of the cluster, and of the service. */
 export function registryObjects(
@@ -37,7 +29,7 @@ function externalObjects(tiers: readonly Tier[], settings: IstioSettings): reado
   const url = tier?.backend.url;
   if (tier === undefined || url === undefined) return [];
   const { host } = tier;
-  const metadata = { name: objectName("llm-breaker", host), namespace: settings.namespace };
+  const metadata = { name: objectName(["llm-breaker", host]), namespace: settings.namespace };
   const ports = uniquePorts(tiers).map(({ port, backend }) => ({
     number: port,
     name: `${backend.isHttp2 ? "http2" : "http"}-${port}`,
@@ -131,7 +123,7 @@ export function exampleRoute(plan: Plan, tiers: readonly Tier[], settings: Istio
   const example = writeDocument("", {
     apiVersion: NETWORKING,
     kind: "VirtualService",
-    metadata: { name: objectName("llm", plan.name), namespace: settings.namespace },
+    metadata: { name: objectName(["llm", plan.name]), namespace: settings.namespace },
     spec: {
       hosts: isGateway
         ? ["llm.example.com"]

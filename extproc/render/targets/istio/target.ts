@@ -2,10 +2,11 @@ import type { Plan } from "../../plan.js";
 import type { Rendered, Target, TargetValues } from "../../target.js";
 import type { YamlMap } from "../../yaml/value.js";
 import { hashed, writeDocument, writeDocuments } from "../../yaml/writer.js";
+import { objectName } from "../mesh/object-name.js";
 import { clusterPatches } from "./clusters.js";
 import { filterPatches } from "./filters.js";
 import { notesFor } from "./notes.js";
-import { exampleRoute, objectName, registryObjects } from "./objects.js";
+import { exampleRoute, registryObjects } from "./objects.js";
 import { routePatches } from "./routes.js";
 import { ISTIO_OPTIONS, type IstioSettings, istioSettings } from "./settings.js";
 import { type Tier, tiersOf } from "./tiers.js";
@@ -43,7 +44,7 @@ function envoyFilter(plan: Plan, tiers: readonly Tier[], settings: IstioSettings
     apiVersion: "networking.istio.io/v1alpha3",
     kind: "EnvoyFilter",
     metadata: {
-      name: objectName("llm-breaker", plan.name),
+      name: objectName(["llm-breaker", plan.name]),
       namespace,
       annotations: {
         "envoyfilter.istio.io/referenced-services": [...hosts]

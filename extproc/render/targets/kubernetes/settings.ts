@@ -2,6 +2,7 @@ import { dirname } from "node:path/posix";
 import { CliError } from "../../../cli-error.js";
 import type { Plan } from "../../plan.js";
 import type { TargetValues } from "../../target.js";
+import { NAME_LIMIT, objectName } from "../mesh/object-name.js";
 
 export type ServiceMode = "sidecar" | "shared" | "only";
 
@@ -18,6 +19,9 @@ export interface KubernetesSettings {
   /** Folders that keys are mounted at. */
   readonly keyFolders: readonly string[];
 }
+
+/** Room for what objects are, as in "-envoy" or "-upstream". */
+const LONGEST_SUFFIX = 13;
 
 export const KUBERNETES_OPTIONS = {
   namespace: { type: "string" },
@@ -52,10 +56,7 @@ export function kubernetesSettings(plan: Plan, values: TargetValues): Kubernetes
     credential ? [dirname(credential.secretFile)] : [],
   );
   return {
-    name: `llm-breaker-${plan.name}`
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9-]+/g, "-")
-      .slice(0, 50),
+    name: objectName(["llm-breaker", plan.name], NAME_LIMIT - LONGEST_SUFFIX),
     namespace: text("namespace", "llm"),
     mode: modeOf(text("service", "sidecar")),
     image: text("image", IMAGE),
