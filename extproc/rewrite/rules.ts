@@ -68,7 +68,8 @@ export function readRules(metadata: ReadonlyMap<string, string>): ClusterRules {
   return { usual, degraded, problems: reader.problems };
 }
 
-const USUAL_KEYS = [
+/** Metadata that ask for another body whatever the tier's load. */
+export const USUAL_KEYS = [
   "model",
   "maxOutputTokens",
   "outputTokensField",

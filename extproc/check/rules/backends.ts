@@ -1,26 +1,16 @@
-import { readRules } from "../../rewrite/rules.js";
+import { readRules, USUAL_KEYS } from "../../rewrite/rules.js";
 import type { Cluster } from "../setup/envoy.js";
 import type { Setup } from "../setup/setup.js";
 import type { Rule } from "./rule.js";
 
 /** As filter/meter/cluster.ts reads them; `sink` is an endpoint's. */
 const METER_KEYS = ["backend", "credentials", "host", "path", "pathPrefix", "query", "loadMetrics"];
-const REWRITE_KEYS = [
-  "model",
-  "maxOutputTokens",
-  "outputTokensField",
-  "remove",
-  "rename",
-  "includeUsage",
-  "answerModel",
-  "dialect",
-];
 const DEGRADED_KEYS = ["degradedMaxOutputTokens", "degradedRemove"];
-const KNOWN_KEYS = [...METER_KEYS, ...REWRITE_KEYS, ...DEGRADED_KEYS];
+const KNOWN_KEYS = [...METER_KEYS, ...USUAL_KEYS, ...DEGRADED_KEYS];
 const ROUTE_KEYS = ["chain", "class"];
 
 export function rewrites({ metadata }: Cluster): boolean {
-  return REWRITE_KEYS.some((key) => metadata.has(key));
+  return USUAL_KEYS.some((key) => metadata.has(key));
 }
 
 function knownAliases(setup: Setup): ReadonlySet<string> {
