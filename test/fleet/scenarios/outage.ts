@@ -16,13 +16,25 @@ export function ownOpenings(fleet: Fleet, sinceMs: number): Transition[] {
   return openings.filter(({ gateway }, at) => openings.findIndex((each) => each.gateway === gateway) === at);
 }
 
-/** The backend fails for these; resolves once they have opened, with when the last one did. */
+/**
+ * The backend fails for these, a majority at most; resolves once each has opened by itself, with when the last one did. With
+ * more of them the group may open the last ones before they have seen enough.
+ */
 export async function failFor(fleet: Fleet, numbers: readonly number[]): Promise<number> {
   const sinceMs = monotonicMs();
   fleet.gpu.failFor(numbers);
   const openings = () => ownOpenings(fleet, sinceMs).filter(({ gateway }) => numbers.includes(gateway));
   await waitFor(() => openings().length === numbers.length, outageLimitMs, `openings of ${numbers}`);
   return openings().at(-1)?.atMs ?? Number.NaN;
+}
+
+/** The backend fails for all; resolves once all have opened, by themselves or since the group has. */
+export async function failForAll(fleet: Fleet): Promise<void> {
+  const sinceMs = monotonicMs();
+  fleet.gpu.failFor(fleet.numbers);
+  const hasOpened = (number: number): boolean =>
+    fleet.transitionsSince(sinceMs, [number]).some(({ to }) => to === "OPEN");
+  await waitFor(() => fleet.numbers.every(hasOpened), outageLimitMs, `openings of ${fleet.numbers}`);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Gateway } from "../gateway.js";
 import { probeLeaseMs } from "../gateway-config.js";
 import type { Seen } from "../gpu.js";
 import type { Scenario, Trial } from "../scenario.js";
-import { failFor, lastOf } from "./outage.js";
+import { failForAll, lastOf } from "./outage.js";
 
 /** On top of the lease: until the others have agreed on the next one, and it has been told. */
 const agreeMs = 1_000;
@@ -18,7 +18,7 @@ async function dieInProbe(
   kill: (prober: Gateway) => Promise<void>,
 ): Promise<void> {
   fleet.gpu.hangsProbes = true;
-  await failFor(fleet, fleet.numbers);
+  await failForAll(fleet);
   const first = await probeSince(fleet, trial.startMs, fleet.numbers);
   const prober = fleet.gateway(first.gateway);
   await kill(prober);
