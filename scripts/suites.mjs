@@ -25,6 +25,7 @@ const nodeSuites = [
   // Nearly all their time is spent waiting for timers.
   { name: "issues", source: "test/issues", atOnce: 3 },
   { name: "mesh", source: "test/mesh", atOnce: 2 },
+  { name: "security", source: "test/security", atOnce: 2 },
   { name: "e2e", source: "test/e2e", atOnce: 3, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "page", source: "test/page", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "outage", source: "test/page", atOnce: 1, takes: (/** @type {string} */ file) => alone.test(file) },
@@ -35,6 +36,7 @@ const nodeSuites = [
 
 /** Commands that judge themselves. */
 const commands = [
+  { name: "audit", file: "scripts/audit.mjs", args: [], count: countCommand },
   { name: "faults", main: "test/faults/main.js", args: [], count: countCommand },
   { name: "chaos", main: "test/chaos/main.js", args: [], count: countCommand },
   { name: "fleet", main: "test/fleet/main.js", args: [], count: countCommand },
@@ -82,9 +84,9 @@ export function allSuites(root) {
       count: countAsPect,
     },
     ...nodeSuites.map((suite) => nodeSuite(root, suite)),
-    ...commands.map(({ name, main, args, count }) => ({
+    ...commands.map(({ name, main = "", file, args, count }) => ({
       name,
-      args: ["--enable-source-maps", join(root, "build", "js", main), ...args],
+      args: ["--enable-source-maps", file ? join(root, file) : join(root, "build", "js", main), ...args],
       limitMs: commandLimitMs,
       count,
     })),

@@ -96,7 +96,16 @@ function filesBelow(folder: string): string[] {
 }
 
 async function pack(repoRoot: string, folder: string): Promise<PackReport> {
-  const output = await npm(repoRoot, "pack", "--json", "--silent", "--pack-destination", folder);
+  // The checkout's .npmrc lets no package run a script, and so not our own prepack either.
+  const output = await npm(
+    repoRoot,
+    "pack",
+    "--ignore-scripts=false",
+    "--json",
+    "--silent",
+    "--pack-destination",
+    folder,
+  );
   const [report] = JSON.parse(output.slice(output.indexOf("["))) as [PackReport];
   return report;
 }
