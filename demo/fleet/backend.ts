@@ -34,6 +34,7 @@ export class Backend {
   readonly #metrics = new EngineMetrics();
   readonly #scheduler: Scheduler;
   readonly #server: Server;
+  readonly #live = new Map<ServerResponse, Arrival>();
   #port = 0;
   #reopening: NodeJS.Timeout | undefined;
 
@@ -74,12 +75,22 @@ export class Backend {
   /** @returns the lag until the backend serves again, in ms */
   endFault(): number {
     const lagMs = this.#board.end(monotonicMs());
-    const condition = this.condition;
-    if (condition.state === "recovering" && condition.refuses) {
-      stopListening(this.#server);
-      this.#reopening = setTimeout(() => this.#reopen(), lagMs);
-    }
+    this.#refuseWhileRestarting();
     return lagMs;
+  }
+
+  #refuseWhileRestarting(): void {
+    const { condition } = this;
+    if (condition.state !== "recovering" || !condition.refuses) return;
+    stopListening(this.#server);
+    this.#reopening = setTimeout(() => this.#reopen(), condition.untilMs - monotonicMs());
+  }
+
+  /** A prompt too long for a warming engine takes down all that runs. */
+  #relapse(): void {
+    this.#board.relapse(monotonicMs());
+    this.#refuseWhileRestarting();
+    for (const [response, arrival] of this.#live) this.#cut(arrival, response);
   }
 
   #reopen(): void {
@@ -111,7 +122,9 @@ export class Backend {
     const arrival = this.arrivals.open(this.settings.name, path, monotonicMs(), Date.now());
     this.seen.record(request.rawHeaders);
     const left = new AbortController();
+    this.#live.set(response, arrival);
     response.on("close", () => {
+      this.#live.delete(response);
       this.arrivals.close(arrival, "clientLeft", 499, monotonicMs());
       left.abort();
     });
@@ -137,7 +150,7 @@ export class Backend {
     if (condition.state === "recovering") {
       return condition.refuses ? this.#cut(arrival, response) : fail(engineDead());
     }
-    const fault = condition.state === "faulty" ? condition.fault : undefined;
+    const fault = faultOf(condition);
     switch (fault?.kind) {
       case "cudaOutOfMemory":
         return fail(cudaOutOfMemory(between(this.#random, 128, 4096)));
@@ -152,6 +165,8 @@ export class Backend {
     }
 
     await counted;
+    const warmUp = condition.state === "warming" ? condition.warmUp : undefined;
+    if (warmUp && arrival.promptTokens > warmUp.deadlyPromptTokens) return this.#relapse();
     const turn: Turn = {
       arrival,
       body,
@@ -187,6 +202,11 @@ export class Backend {
     };
     return this.#metrics.render(this.settings.model, gauges, this.page);
   }
+}
+
+function faultOf(condition: Condition): Fault | undefined {
+  if (condition.state === "faulty") return condition.fault;
+  return condition.state === "warming" ? { kind: "slow", factor: condition.warmUp.factor } : undefined;
 }
 
 /** The body as a JSON object; undefined when it is none or too long. */

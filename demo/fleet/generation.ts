@@ -72,6 +72,8 @@ function count(turn: Turn, completionTokens: number): void {
 export async function answerWhole(turn: Turn): Promise<void> {
   const { words, finishReason } = plan(turn);
   if (!(await step(turn, firstTokenMs(turn)))) return;
+  if (turn.fault?.kind === "errorInStream" && turn.fault.inOnePiece)
+    return sendErrorInOnePiece(turn, turn.fault);
   turn.metrics.firstToken.observe((monotonicMs() - turn.arrival.atMs) / 1000);
   if (!(await step(turn, turn.pace.tokenGapMs * words.length))) return;
   const text = words.join("");
@@ -142,14 +144,24 @@ export async function answerStreamed(turn: Turn): Promise<void> {
   response.end(`${chunk({}, finishReason)}${usage}data: [DONE]\n\n`);
 }
 
+type ErrorInStream = Extract<Fault, { kind: "errorInStream" }>;
+
+const errorOf = ({ message, type, code }: ErrorInStream): object => ({
+  error: { message, type, param: null, code },
+});
+
+function sendErrorInOnePiece(turn: Turn, fault: ErrorInStream): void {
+  turn.settle("error", 200);
+  turn.response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(errorOf(fault)));
+}
+
 function sendErrorEvent(turn: Turn, event: (data: object) => string): void {
   if (turn.fault?.kind !== "errorInStream") return;
-  const { message, type, code } = turn.fault;
   turn.settle("error", 200);
   if (!turn.response.headersSent) {
     turn.response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
   }
-  turn.response.end(`${event({ error: { message, type, param: null, code } })}data: [DONE]\n\n`);
+  turn.response.end(`${event(errorOf(turn.fault))}data: [DONE]\n\n`);
 }
 
 /** Long enough for the bytes before a reset to be read on loopback: a RST may overtake what is still queued. */

@@ -167,6 +167,37 @@ describe("the simulated GPU fleet", () => {
     assert.ok(text.endsWith("\n\ndata: [DONE]\n\n"));
   });
 
+  test("an error inside a 200 may be the whole of an answer in one piece", async () => {
+    await fault({ kind: "errorInStream", inOnePiece: true });
+    const answer = await ask();
+    assert.equal(answer.status, 200);
+    assert.match(await answer.text(), /^\{"error":\{"message":"EngineCore encountered an issue/);
+  });
+
+  test("an engine that warms up is slow, and a long prompt kills it and all that runs on it", async () => {
+    const gpu = fleet.backend("gpu");
+    const state = (): string => gpu.condition.state;
+    const isOver = async (): Promise<void> => {
+      while (state() === "recovering") await new Promise(setImmediate);
+    };
+    const warmUp = { forMs: 600_000, factor: 100, deadlyPromptTokens: 100 };
+    await fault({ kind: "cudaOutOfMemory", recoveryMs: 20, recovery: "refused", warmUp });
+    gpu.endFault();
+    await isOver();
+    assert.equal(state(), "warming");
+    const short = ask().then(
+      (answer) => answer.text(),
+      () => "cut",
+    );
+    while (gpu.arrivals.running === 0) await new Promise(setImmediate);
+    const long = { messages: [{ role: "user", content: "word ".repeat(200) }] };
+    await assert.rejects(ask(long));
+    assert.equal(await short, "cut");
+    assert.equal(state(), "recovering");
+    await isOver();
+    assert.equal(state(), "warming");
+  });
+
   test("a reset destroys the socket before any header", async () => {
     await fault({ kind: "reset" });
     await assert.rejects(ask());
