@@ -21,6 +21,8 @@ import { LiveStreams } from "../load/live-streams.js";
 import { chatRequest, emptyRequest, type RequestOfLine } from "../load/requests.js";
 import { Upstream } from "../load/upstream.js";
 import { machine } from "../machine.js";
+import type { Measured } from "../report/section.js";
+import { chainSection } from "./section.js";
 import { measureShares } from "./shares.js";
 import { judge } from "./targets.js";
 
@@ -47,7 +49,7 @@ const holdRequest = chatRequest("hold", 20, true);
 const answered = { status: 200 };
 const answeredByGpu = { status: 200, head: "x-llm-breaker-backend: gpu" };
 
-export async function measureChain(settings: ChainSettings): Promise<object> {
+export async function measureChain(settings: ChainSettings): Promise<Measured> {
   const { say } = settings;
   const upstreamPort = await freePort();
   const upstream = await Upstream.listen(upstreamPort);
@@ -133,7 +135,12 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
         load: (envoy) => load(envoy, tinyRequest, answered),
       });
     };
-    return {
+    const bases = {
+      bareUs20kB: figure(cells.bare20kB.blocks),
+      rejectUs: figure(cells.reject.blocks),
+      directResponseUs: figure(cells.direct.blocks),
+    };
+    const raw = {
       ...Object.fromEntries(Object.entries(figures).map(([name, { median }]) => [name, median])),
       requestsEach: perBlock * settings.blocks,
       blocks: settings.blocks,
@@ -143,9 +150,9 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
       details: {
         liveStreams: settings.liveStreams,
         idleCpuPercentAt5000: figure(idleShares, 2).median,
-        bareUs20kB: figure(cells.bare20kB.blocks).median,
-        rejectUs: figure(cells.reject.blocks).median,
-        directResponseUs: figure(cells.direct.blocks).median,
+        bareUs20kB: bases.bareUs20kB.median,
+        rejectUs: bases.rejectUs.median,
+        directResponseUs: bases.directResponseUs.median,
         piecesPerAnswer: {
           bare: Number(cells.bare20kB.piecesPerAnswer.toFixed(1)),
           full: Number(cells.full20kB.piecesPerAnswer.toFixed(1)),
@@ -154,6 +161,7 @@ export async function measureChain(settings: ChainSettings): Promise<object> {
       },
       machine: await machine(),
     };
+    return { raw, section: chainSection(figures, bases, targets) };
   } finally {
     streams.close();
     await fleet.stop();

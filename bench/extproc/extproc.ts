@@ -7,10 +7,12 @@ import { Cell } from "../cell.js";
 import { differences, type Figure, figure, ratios } from "../figures.js";
 import { Upstream } from "../load/upstream.js";
 import { machine } from "../machine.js";
+import type { Measured } from "../report/section.js";
 import { chatOf2kB } from "./body.js";
 import { PacedCaller } from "./paced-caller.js";
 import { type Peer, startGoPeer, startService } from "./peers.js";
 import { DO_NOTHING } from "./roles.js";
+import { extprocSection } from "./section.js";
 
 export interface ExtprocSettings {
   /** In each cell, over all blocks. */
@@ -27,7 +29,7 @@ const maxRatioToGo = 1.3;
 /** Time-outs of a machine that is busy with other things may be some; more would hide what an answer costs. */
 const mostUncounted = 0.01;
 
-export async function measureExtproc(settings: ExtprocSettings): Promise<object> {
+export async function measureExtproc(settings: ExtprocSettings): Promise<Measured> {
   const service = await startService();
   const go = await startGoPeer(settings.say);
   try {
@@ -38,7 +40,7 @@ export async function measureExtproc(settings: ExtprocSettings): Promise<object>
   }
 }
 
-async function measure(settings: ExtprocSettings, service: Peer, go: Peer | undefined): Promise<object> {
+async function measure(settings: ExtprocSettings, service: Peer, go: Peer | undefined): Promise<Measured> {
   const line = async (name: string, role?: string, peer = service): Promise<Line> => ({
     name,
     port: await freePort(),
@@ -64,7 +66,7 @@ async function measure(settings: ExtprocSettings, service: Peer, go: Peer | unde
     const figures = { ...cpu, p99AddedMs: added.p99 };
     const medians = Object.entries(figures).map(([name, { median }]) => [name, median]);
     const { doNothingVsGo } = cpu;
-    return {
+    const raw = {
       ...Object.fromEntries(medians),
       requestsEach: Math.ceil(settings.requests / settings.blocks) * settings.blocks,
       blocks: settings.blocks,
@@ -81,6 +83,8 @@ async function measure(settings: ExtprocSettings, service: Peer, go: Peer | unde
       },
       machine: await machine(),
     };
+    const told = { ...figures, p50AddedMs: added.p50, bareP99Ms: added.bareP99 };
+    return { raw, section: extprocSection(told, maxRatioToGo) };
   } finally {
     await envoy.stop();
     upstream.close();

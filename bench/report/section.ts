@@ -52,3 +52,9 @@ export interface Section {
   /** Where we are behind, a sentence each, made from the figures: nobody has to look for it. */
   readonly behind: readonly string[];
 }
+
+/** What a benchmark gives: for a machine all that it has measured, for a reader its section. */
+export interface Measured {
+  readonly raw: object;
+  readonly section: Omit<Section, "name" | "seconds">;
+}

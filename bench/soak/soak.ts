@@ -9,8 +9,10 @@ import { Fleet } from "../fleet.js";
 import { PacedProcess } from "../load/paced-process.js";
 import type { CutCounts } from "../load/paced-upstream.js";
 import { machine } from "../machine.js";
+import type { Measured } from "../report/section.js";
 import { type MemorySample, sampleMemory, typical } from "./memory.js";
 import { type CallerTotals, RestlessCaller } from "./restless-caller.js";
+import { soakSection } from "./section.js";
 
 export interface SoakSettings {
   /** Folder of the filter's modules. */
@@ -40,7 +42,7 @@ const leastCutShare = 0.1;
 
 const targets = { rssGrowthMb: 5, wasmGrowthMb: 0, liveAttemptsAtEnd: 0 };
 
-export async function measureSoak(settings: SoakSettings): Promise<object> {
+export async function measureSoak(settings: SoakSettings): Promise<Measured> {
   const { requests } = settings;
   const upstream = await PacedProcess.start();
   const fleet = new Fleet(settings.modules, upstream.port);
@@ -63,7 +65,7 @@ export async function measureSoak(settings: SoakSettings): Promise<object> {
       wasmGrowthMb: growth("wasm"),
       liveAttemptsAtEnd: live,
     };
-    return {
+    const raw = {
       ...figures,
       anonymousGrowthMb: growth("anonymous"),
       allocatedGrowthMb: growth("allocated"),
@@ -90,6 +92,7 @@ export async function measureSoak(settings: SoakSettings): Promise<object> {
       },
       machine: await machine(),
     };
+    return { raw, section: soakSection(figures, targets, requests) };
   } finally {
     await fleet.stop();
     await upstream.stop();

@@ -10,6 +10,8 @@ import { type StreamShape, tokenEventBytes } from "../load/event-stream.js";
 import { PacedProcess } from "../load/paced-process.js";
 import { streamRequest } from "../load/requests.js";
 import { machine } from "../machine.js";
+import type { Measured } from "../report/section.js";
+import { streamSection } from "./section.js";
 import { measureTokenDelay } from "./token-delay.js";
 
 export interface StreamSettings {
@@ -42,7 +44,7 @@ const targets = {
 const alone: StreamShape = { events, eventsPerWrite: 1, waitMs: 0, gapMs };
 const batched: StreamShape = { ...alone, eventsPerWrite: batch };
 
-export async function measureStream(settings: StreamSettings): Promise<object> {
+export async function measureStream(settings: StreamSettings): Promise<Measured> {
   const { say, blocks } = settings;
   const upstream = await PacedProcess.start();
   const fleet = new Fleet(settings.modules, upstream.port);
@@ -101,7 +103,12 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
       addedTokenMsP50: delay.addedMsP50,
       addedTokenMsP99: delay.addedMsP99,
     };
-    return {
+    const bases = {
+      barePerEventAloneUs: figure(perEvent(cells.bareAlone.blocks), 2),
+      barePerEventBatchedUs: figure(perEvent(cells.bareBatched.blocks), 2),
+      bareTokenMsP50: delay.bareMsP50,
+    };
+    const raw = {
       ...Object.fromEntries(Object.entries(figures).map(([name, { median }]) => [name, median])),
       events,
       eventBytes: tokenEventBytes,
@@ -117,9 +124,9 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
       ),
       details: {
         perResponseBatchedUs: figure(addedBatched).median,
-        barePerEventAloneUs: figure(perEvent(cells.bareAlone.blocks), 2).median,
-        barePerEventBatchedUs: figure(perEvent(cells.bareBatched.blocks), 2).median,
-        bareTokenMsP50: delay.bareMsP50.median,
+        barePerEventAloneUs: bases.barePerEventAloneUs.median,
+        barePerEventBatchedUs: bases.barePerEventBatchedUs.median,
+        bareTokenMsP50: bases.bareTokenMsP50.median,
         perEventOfOneStreamUs: delay.addedUs.median,
         idleCpuPercent: Number((100 * (idleShares.get(full) ?? 0)).toFixed(2)),
         eventsPerPiece: Object.fromEntries(
@@ -129,6 +136,7 @@ export async function measureStream(settings: StreamSettings): Promise<object> {
       },
       machine: await machine(),
     };
+    return { raw, section: streamSection({ ...figures, ...bases }, targets) };
   } finally {
     await fleet.stop();
     await upstream.stop();

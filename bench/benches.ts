@@ -1,0 +1,64 @@
+import { measureChain } from "./chain/chain.js";
+import { measureExtproc } from "./extproc/extproc.js";
+import type { Measured } from "./report/section.js";
+import { measureSoak } from "./soak/soak.js";
+import { measureStream } from "./stream/stream.js";
+
+export interface BenchSettings {
+  /** Folder of the filter's modules. */
+  readonly modules: string;
+  /** What one of them is differs by benchmark: `counts`. */
+  readonly requests: number;
+  /** Turns, each measuring every cell once. */
+  readonly blocks: number;
+  readonly say: (line: string) => void;
+}
+
+export interface Bench {
+  readonly what: string;
+  /** What `requests` counts; absent where it has no meaning. */
+  readonly counts?: string;
+  readonly requests: number;
+  readonly blocks: number;
+  /** Smaller, for a report of all that takes minutes. */
+  readonly inReport: { readonly requests: number; readonly blocks: number };
+  readonly run: (settings: BenchSettings) => Promise<Measured>;
+}
+
+const liveStreams = 5000;
+
+/** In the order of the report. */
+export const benches: Readonly<Record<string, Bench>> = {
+  chain: {
+    what: "CPU that the filter chain adds to a request inside Envoy",
+    counts: "requests in each cell, over all blocks",
+    requests: 36_000,
+    blocks: 9,
+    inReport: { requests: 21_000, blocks: 7 },
+    run: (settings) => measureChain({ ...settings, liveStreams }),
+  },
+  stream: {
+    what: "what reading an event stream adds: CPU a response and event, time to a token",
+    counts: "streamed answers in each cell, over all blocks",
+    requests: 864,
+    blocks: 9,
+    inReport: { requests: 480, blocks: 5 },
+    run: ({ requests, ...rest }) => measureStream({ ...rest, responses: requests }),
+  },
+  extproc: {
+    what: "what asking the service costs: its CPU a request, a caller's wait",
+    counts: "requests in each cell, over all blocks",
+    requests: 90_000,
+    blocks: 9,
+    inReport: { requests: 30_000, blocks: 5 },
+    run: measureExtproc,
+  },
+  soak: {
+    what: "whether memory stays flat while half of the callers leave",
+    counts: "requests in all; 200000 is enough for a quick look",
+    requests: 2_000_000,
+    blocks: 1,
+    inReport: { requests: 150_000, blocks: 1 },
+    run: measureSoak,
+  },
+};
