@@ -1,5 +1,6 @@
 import { measureChain } from "./chain/chain.js";
 import { measureExtproc } from "./extproc/extproc.js";
+import { measureFilters } from "./filters/filters.js";
 import type { Measured } from "./report/section.js";
 import { measureSoak } from "./soak/soak.js";
 import { measureStream } from "./stream/stream.js";
@@ -36,6 +37,14 @@ export const benches: Readonly<Record<string, Bench>> = {
     blocks: 9,
     inReport: { requests: 21_000, blocks: 7 },
     run: (settings) => measureChain({ ...settings, liveStreams }),
+  },
+  filters: {
+    what: "what admission_control, Lua and the same work in Rust cost beside the breaker",
+    counts: "requests in each cell, over all blocks",
+    requests: 36_000,
+    blocks: 9,
+    inReport: { requests: 18_000, blocks: 9 },
+    run: measureFilters,
   },
   stream: {
     what: "what reading an event stream adds: CPU a response and event, time to a token",

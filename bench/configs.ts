@@ -66,7 +66,8 @@ export function answeringItself(config: EnvoyConfig, answer: DirectAnswer): Envo
   return config;
 }
 
-function nodesOf(value: unknown): Node[] {
+/** Every object of a config, wherever it stands. */
+export function nodesOf(value: unknown): Node[] {
   if (Array.isArray(value)) return value.flatMap(nodesOf);
   if (typeof value !== "object" || value === null) return [];
   return [value as Node, ...Object.values(value).flatMap(nodesOf)];

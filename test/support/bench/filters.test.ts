@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { Cell } from "../../../bench/cell.js";
+import { measureFilters } from "../../../bench/filters/filters.js";
+import { addedRatio, filtersResult } from "../../../bench/filters/report.js";
+import { measureInTurns } from "../../../bench/turns.js";
+import { findRepoRoot } from "../repo-root.js";
+
+const silent = (): void => {};
+
+describe("what other filters cost", () => {
+  test("is measured, and each breaker among them opens", async () => {
+    const { section } = await measureFilters({
+      modules: join(findRepoRoot(), "build"),
+      requests: 16,
+      blocks: 2,
+      say: silent,
+      only: ["luaBreaker", "assemblyScript"],
+    });
+    assert.deepEqual(
+      section.rows.map(({ what }) => what),
+      [
+        "Lua that keeps a breaker's window, each worker its own",
+        "the record's work in AssemblyScript",
+        "minimal.yaml whole: gate and meter",
+      ],
+    );
+    assert.match(section.intro, /Rust was not measured/);
+  });
+
+  test("a ratio is of what was added, and its spread of what is left without any one block", () => {
+    const bare = [50, 60, 70];
+    const { median, spread } = addedRatio([60, 70, 100], [55, 65, 75], bare);
+    assert.equal(median, 2);
+    assert.deepEqual(spread, [2, 4]);
+  });
+
+  test("being behind is said: the same work slower than in Rust, the whole dearer than Envoy's own", () => {
+    const blocks = { bare: [50], admissionControl: [55], minimal: [90], assemblyScript: [66], rustSdk: [60] };
+    const { rows, behind } = filtersResult(new Map(Object.entries(blocks))).section;
+    const same = rows.find(({ target }) => target);
+    assert.deepEqual([same?.figure.median, same?.target?.met], [1.6, false]);
+    assert.deepEqual(behind, [
+      "the record's work in AssemblyScript, against in Rust, with the SDK: × 1.6.",
+      "minimal.yaml whole, against the record's work in Rust, with the SDK: × 4.",
+      "minimal.yaml adds 40 µs to a request, Envoy's admission_control 5.",
+    ]);
+  });
+
+  test("each block begins with another cell, and measures every one once", async () => {
+    const order: string[] = [];
+    const cells = ["a", "b", "c"].map((name) => {
+      const cell = new Cell(name, process.pid, {
+        port: 1,
+        request: () => Buffer.alloc(0),
+        expect: { status: 200 },
+        connections: 0,
+      });
+      cell.measure = async () => order.push(name);
+      return cell;
+    });
+    await measureInTurns(cells, { requests: 2, blocks: 2, say: silent });
+    assert.equal(order.join(""), "abcbca");
+  });
+});
