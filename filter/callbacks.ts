@@ -105,8 +105,9 @@ export function proxy_on_request_trailers(id: u32, _count: u32): Action {
   if (kind === Position.GATE) {
     const policy = policyOf(at);
     const slot = changetype<GateSlot>(at);
-    if (policy) action = gate.onRequestEnd(slot, policy, slot.scanned);
-  } else if (kind === Position.METER) meter.onRequestEnd(changetype<MeterSlot>(at));
+    if (policy) action = gate.onRequestTrailers(slot, policy);
+  } else if (kind === Position.METER) meter.onRequestTrailers(changetype<MeterSlot>(at));
+  else if (kind === Position.GUARD) guard.onRequestTrailers(changetype<GuardSlot>(at));
   release(top);
   return action;
 }

@@ -20,6 +20,7 @@ import { Chain, Policy } from "./policy/policy";
 import { releasePermit } from "./records";
 import { replyUnknownChain } from "./reply";
 import { loadRequest, NO_CHAIN, NO_TIER, startRequest, UNKNOWN } from "./request-record";
+import { removeForbiddenTrailers } from "./trailers";
 
 /** A choice older than this is made again before it is acted upon. */
 const STALE_CHOICE_MS: u64 = 5;
@@ -106,6 +107,11 @@ export function onRequestBody(slot: GateSlot, policy: Policy, size: i32, isEnd: 
   }
   if (!isEnd) return Action.PAUSE;
   return onRequestEnd(slot, policy, size);
+}
+
+export function onRequestTrailers(slot: GateSlot, policy: Policy): Action {
+  removeForbiddenTrailers();
+  return onRequestEnd(slot, policy, slot.scanned);
 }
 
 /** The body is all here (or ended by trailers): decide with what it says. */

@@ -15,6 +15,7 @@ import * as names from "./names";
 import { replyNotRewritten } from "./reply";
 import { loadRequest, REQUEST_SIZE, RequestRecord } from "./request-record";
 import { isSecret } from "./secrets";
+import { removeRequestTrailers } from "./trailers";
 
 /** What a backend reads instead: it has no such path, and does no work for it. */
 const PATH = Text.of("/llm-breaker-not-rewritten");
@@ -60,6 +61,10 @@ export function onResponseHeaders(): void {
 export function onRequestBody(slot: GuardSlot, size: i32): Action {
   if (!slot.isDiverted || size === 0) return Action.CONTINUE;
   return dropBuffer(Buffer.REQUEST_BODY, size) ? Action.CONTINUE : Action.PAUSE;
+}
+
+export function onRequestTrailers(slot: GuardSlot): void {
+  if (slot.isDiverted) removeRequestTrailers();
 }
 
 /** Turns the request into one that tells nothing, and tells the meter by the attempt's number. False without the gate's mark. */

@@ -36,6 +36,7 @@ import { startAttempt } from "./meter/start";
 import { endFailure, endOutcome, eventOutcome, isBadStatus } from "./meter/verdict";
 import { Failure } from "./policy/failure";
 import { Commit } from "./policy/policy";
+import { removeForgedTrailers, removeSecretTrailers } from "./trailers";
 
 /** Held before the first token; more than this without one goes on unheld, never as an error. */
 const HOLD_BEFORE_TOKEN: i32 = 1 << 16;
@@ -58,6 +59,11 @@ export function onRequestHeaders(slot: MeterSlot, isEnd: bool): Action {
 export function onRequestEnd(slot: MeterSlot): void {
   slot.isSent = true;
   if (slot.origin === Origin.USER && !chainOf(slot).holds) slot.startMs = nowMs();
+}
+
+export function onRequestTrailers(slot: MeterSlot): void {
+  if (slot.hasOwnCredentials) removeSecretTrailers();
+  onRequestEnd(slot);
 }
 
 export function onResponseHeaders(slot: MeterSlot, isEnd: bool): Action {
@@ -174,6 +180,7 @@ function onHeldBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
 
 /** Trailers end an answer without an end of stream in any body callback. */
 export function onResponseTrailers(slot: MeterSlot): Action {
+  removeForgedTrailers();
   const isOpen = slot.phase === Phase.HOLDING || slot.phase === Phase.PASSING;
   return isOpen ? onAnswerEnd(slot) : Action.CONTINUE;
 }

@@ -1,4 +1,5 @@
 // One walk over a request's headers: what a client may not say is removed, what an attempt may change is saved.
+import { isForbidden } from "../forbidden";
 import { HeaderMap, Pairs, removeHeaderAt } from "../host/headers";
 import { finishPairs, pairsSize, putBytes, startPairs } from "../host/pairs-writer";
 import { writeFilterState } from "../host/properties";
@@ -8,17 +9,6 @@ import { UNKNOWN } from "../request-record";
 import { isSecret } from "../secrets";
 
 const pairs: Pairs = new Pairs();
-
-/**
- * Headers of Envoy's own that only describe the connection. Every other `x-envoy-*` header is an order to Envoy (retries,
- * timeouts, statistics), which a mesh's listener may obey from a client (traps.md 17).
- */
-const HARMLESS: Text[] = [
-  Text.of("x-envoy-external-address"),
-  Text.of("x-envoy-internal"),
-  Text.of("x-envoy-peer-metadata"),
-  Text.of("x-envoy-downstream-service"),
-];
 
 /** Ends of the paths whose answers are understood: OpenAI, Responses, Messages, Text Generation Inference and Triton. */
 const CHATS: Text[] = [
@@ -56,19 +46,6 @@ export function readRequestHeaders(saves: bool): void {
   if (!saves) return;
   const original = finishPairs();
   if (original !== 0) writeFilterState(names.STATE_ORIGINAL, original, pairsSize());
-}
-
-function isForbidden(name: usize, length: i32): bool {
-  if (length < 8) return false;
-  // What engines tell of themselves is not for callers to ask for.
-  if (load<u8>(name) === 0x65) return names.LOAD_FORMAT.equals(name, length);
-  if (load<u8>(name) !== 0x78) return false;
-  if (names.HEADER_PREFIX.isPrefixOf(name, length)) return true;
-  if (!names.ENVOY_PREFIX.isPrefixOf(name, length)) return false;
-  for (let i = 0; i < HARMLESS.length; i++) {
-    if (unchecked(HARMLESS[i]).isPrefixOf(name, length)) return false;
-  }
-  return true;
 }
 
 /** Takes a header's fact; true when an attempt may change the header, so that it is to be kept. */

@@ -11,7 +11,9 @@ import { Text } from "./text";
 
 export enum HeaderMap {
   REQUEST = 0,
+  REQUEST_TRAILERS = 1,
   RESPONSE = 2,
+  RESPONSE_TRAILERS = 3,
   CALL_RESPONSE = 6,
 }
 
