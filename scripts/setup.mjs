@@ -15,6 +15,7 @@ const filterModules = [
   { entry: "filter/index-gate.ts", target: "gate", file: "llm-breaker-gate.wasm" },
   { entry: "filter/index-meter.ts", target: "meter", file: "llm-breaker-meter.wasm" },
   { entry: "filter/index-dry-run.ts", target: "dry-run", file: "llm-breaker-dry-run.wasm" },
+  { entry: "test/filter/records-module.ts", target: "records", file: "test/records.wasm" },
 ];
 const stepTimeoutMs = 900_000;
 
@@ -52,7 +53,7 @@ function installPackages() {
 }
 
 function buildFilter() {
-  const inputs = ["filter", "asconfig.json", "package-lock.json"];
+  const inputs = ["filter", "test/filter/records-module.ts", "asconfig.json", "package-lock.json"];
   const outputs = [...filterModules.map(({ file }) => file), "SHA256SUMS"];
   const isBuilt = outputs.every((file) => existsSync(join(repoRoot, "build", file)));
   return buildWhenChanged("filter", inputs, [".ts"], isBuilt, () => {

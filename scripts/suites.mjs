@@ -20,6 +20,8 @@ const nodeSuites = [
   { name: "extproc", source: "test/extproc", atOnce: 2 },
   { name: "check", source: "test/check", atOnce: 0 },
   { name: "wasm", source: "test/wasm", atOnce: 0 },
+  // Each file takes every processor by itself.
+  { name: "model", source: "test/model", atOnce: 1 },
   { name: "pack", source: "test/pack", atOnce: 1 },
   { name: "matrix", source: "test/versions", atOnce: 0 },
   // Nearly all their time is spent waiting for timers.
