@@ -11,7 +11,7 @@ function sourcesIn(folder: string): string[] {
   const top = join(root, folder);
   if (!existsSync(top)) return [];
   return readdirSync(top, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.m?tsx?$|\.mjs$/.test(name))
+    .filter((name) => /\.m?tsx?$|\.mjs$/.test(name) && !name.includes("node_modules"))
     .map((name) => posix.join(folder, name));
 }
 

@@ -26,10 +26,12 @@ export const TOOL_LICENCES = [
 ];
 
 /**
- * Packages without a licence in the lock file, where each has one all the same.
+ * Packages without a licence in the lock file, or with one that is no name of a list, where each has one all the same.
  * @type {Readonly<Record<string, string>>}
  */
 export const LICENCES_READ_BY_HAND = {
+  jsonify:
+    "in the public domain: its licence field says so, in no words of SPDX; a peer of the race brings it along",
   cyclist: "MIT: its README says so; part of npm 6, which as-pect brings along",
   "qrcode-terminal": "Apache-2.0: its LICENSE file; part of npm 6, which as-pect brings along",
 };
@@ -39,6 +41,7 @@ export const LICENCES_READ_BY_HAND = {
  * @type {Readonly<Record<string, string>>}
  */
 export const INSTALL_SCRIPTS = {
+  "@portkey-ai/gateway": "would apply patches to its dependencies; the package brings none along",
   esbuild: "checks its binary, which is a package of its own",
   "glob-promise": "would fetch its peers anew, whatever the lock file says",
   protobufjs: "warns of its version scheme",

@@ -1,5 +1,8 @@
 import type { Racer } from "../racer.js";
+import { cockatiel } from "./cockatiel.js";
 import { nothing } from "./nothing.js";
+import { opossum } from "./opossum.js";
+import { portkey } from "./portkey.js";
 
 /** In the order of tables; the first is ours. */
-export const racers: readonly Racer[] = [nothing];
+export const racers: readonly Racer[] = [portkey, cockatiel, opossum, nothing];
