@@ -22,16 +22,15 @@ export const TOOL_LICENCES = [
   "CC-BY-4.0",
   "CC0-1.0",
   "MPL-2.0",
+  "Public Domain",
   "WTFPL",
 ];
 
 /**
- * Packages without a licence in the lock file, or with one that is no name of a list, where each has one all the same.
+ * Packages without a licence in the lock file, where each has one all the same.
  * @type {Readonly<Record<string, string>>}
  */
 export const LICENCES_READ_BY_HAND = {
-  jsonify:
-    "in the public domain: its licence field says so, in no words of SPDX; a peer of the race brings it along",
   cyclist: "MIT: its README says so; part of npm 6, which as-pect brings along",
   "qrcode-terminal": "Apache-2.0: its LICENSE file; part of npm 6, which as-pect brings along",
 };
