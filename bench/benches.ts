@@ -2,6 +2,7 @@ import { measureChain } from "./chain/chain.js";
 import { measureExtproc } from "./extproc/extproc.js";
 import { measureFilters } from "./filters/filters.js";
 import type { Measured } from "./report/section.js";
+import { measureScale } from "./scale/scale.js";
 import { measureSoak } from "./soak/soak.js";
 import { measureStream } from "./stream/stream.js";
 
@@ -45,6 +46,14 @@ export const benches: Readonly<Record<string, Bench>> = {
     blocks: 9,
     inReport: { requests: 18_000, blocks: 9 },
     run: measureFilters,
+  },
+  scale: {
+    what: "whether a request costs the same with many streams, buckets, backends and workers; memory of a stream",
+    counts: "requests in each cell, over all blocks",
+    requests: 27_000,
+    blocks: 9,
+    inReport: { requests: 7200, blocks: 9 },
+    run: measureScale,
   },
   stream: {
     what: "what reading an event stream adds: CPU a response and event, time to a token",

@@ -49,7 +49,8 @@ export function withPolicy(config: EnvoyConfig, change: (policy: Policy) => void
 
 export interface Policy {
   readonly breaker: Node;
-  readonly chains: { readonly chat: Node };
+  backends: Record<string, Node>;
+  chains: { readonly chat: Node } & Record<string, Node>;
 }
 
 /** Every route answers by itself, through the same listener. */

@@ -27,6 +27,25 @@ export function ratios(values: readonly number[], base: readonly number[]): numb
   return values.map((value, at) => value / blockAt(base, at));
 }
 
+/**
+ * The ratio of two medians: for differences, of which a single block's is small against its noise. The spread is that of what is
+ * left without any one block.
+ */
+export function ratioOfMedians(values: readonly number[], base: readonly number[]): Figure {
+  const ratio = (without?: number): number => {
+    const median = (all: readonly number[]): number =>
+      figure(
+        all.filter((_, at) => at !== without),
+        6,
+      ).median;
+    return median(values) / median(base);
+  };
+  const whole = ratio();
+  const others = base.length > 1 ? base.map((_, at) => ratio(at)) : [];
+  const { spread } = figure([whole, ...others], 2);
+  return { median: Number(whole.toFixed(2)), spread };
+}
+
 function blockAt(values: readonly number[], at: number): number {
   const value = values[at];
   if (value === undefined) throw new RangeError("blocks are missing");

@@ -22,9 +22,13 @@ export class Fleet {
     }
   }
 
-  async addEnvoy(config: EnvoyConfig): Promise<RunningEnvoy> {
-    const ports = Object.fromEntries(upstreamPorts.map((port) => [port, this.#upstreamPort]));
-    const envoy = await startEnvoy({ config, ports, concurrency: 1, logLevel: "error" });
+  /** By default with one worker, and with the fleet's upstream behind it. */
+  async addEnvoy(
+    config: EnvoyConfig,
+    { concurrency = 1, upstreamPort = this.#upstreamPort } = {},
+  ): Promise<RunningEnvoy> {
+    const ports = Object.fromEntries(upstreamPorts.map((port) => [port, upstreamPort]));
+    const envoy = await startEnvoy({ config, ports, concurrency, logLevel: "error" });
     this.#envoys.push(envoy);
     return envoy;
   }

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Child } from "../../test/support/child.js";
 import { freePort } from "../../test/support/ports.js";
 import { findRepoRoot } from "../../test/support/repo-root.js";
+import { canConnect } from "../can-connect.js";
 
 const readyTimeoutMs = 30_000;
 
@@ -49,14 +49,4 @@ async function start(
   const child = new Child({ name, program, args: argumentsFor(`127.0.0.1:${port}`), cwd: findRepoRoot() });
   await child.whenReady(() => canConnect(port), readyTimeoutMs);
   return { pid: child.pid, port, stop: () => child.stop() };
-}
-
-function canConnect(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1" }, () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 }

@@ -1,4 +1,4 @@
-import { differences, type Figure, figure } from "../figures.js";
+import { differences, type Figure, figure, ratioOfMedians } from "../figures.js";
 import { atMost, row } from "../report/rows.js";
 import type { Measured, Row } from "../report/section.js";
 
@@ -76,7 +76,8 @@ function ratioRows(measured: Blocks): Row[] {
   for (const key of ["rustSdk", "rustBare"] as const) {
     const rust = measured.get(key);
     if (!rust) continue;
-    const ratioOf = (ours: string): Figure => addedRatio(blocksOf(measured, ours), rust, bare);
+    const ratioOf = (ours: string): Figure =>
+      ratioOfMedians(differences(blocksOf(measured, ours), bare), differences(rust, bare));
     const same = ratioOf("assemblyScript");
     const what = `${names.assemblyScript}, against ${languages[key]}`;
     rows.push(
@@ -85,27 +86,6 @@ function ratioRows(measured: Blocks): Row[] {
     );
   }
   return rows;
-}
-
-/**
- * Of the medians, as a single block's difference is small against its noise. The spread is that of what is left when any one
- * block is left out.
- */
-export function addedRatio(
-  ours: readonly number[],
-  theirs: readonly number[],
-  bare: readonly number[],
-): Figure {
-  const ratio = (without?: number): number => {
-    const kept = <T>(values: readonly T[]): T[] => values.filter((_, at) => at !== without);
-    const median = (values: readonly number[]): number =>
-      figure(differences(kept(values), kept(bare)), 3).median;
-    return median(ours) / median(theirs);
-  };
-  const whole = ratio();
-  const others = bare.length > 1 ? bare.map((_, at) => ratio(at)) : [];
-  const { spread } = figure([whole, ...others], 2);
-  return { median: Number(whole.toFixed(2)), spread };
 }
 
 function behind(addedUs: ReadonlyMap<string, Figure>, ratios: readonly Row[]): string[] {

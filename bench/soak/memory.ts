@@ -19,7 +19,7 @@ const kilobytesPerMb = 1024;
 const bytesPerMb = 1 << 20;
 
 /** V8 reserves this much or more behind each linear memory, so that no access needs a check of its bounds. */
-const guardBytes = 4 * 2 ** 30;
+export const guardBytes = 4 * 2 ** 30;
 
 export async function sampleMemory(envoy: RunningEnvoy): Promise<MemorySample> {
   const status = readFileSync(`/proc/${envoy.pid}/status`, "latin1");

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Cell } from "../../../bench/cell.js";
+import { ratioOfMedians } from "../../../bench/figures.js";
 import { measureFilters } from "../../../bench/filters/filters.js";
-import { addedRatio, filtersResult } from "../../../bench/filters/report.js";
+import { filtersResult } from "../../../bench/filters/report.js";
 import { measureInTurns } from "../../../bench/turns.js";
 import { findRepoRoot } from "../repo-root.js";
 
@@ -29,9 +30,8 @@ describe("what other filters cost", () => {
     assert.match(section.intro, /Rust was not measured/);
   });
 
-  test("a ratio is of what was added, and its spread of what is left without any one block", () => {
-    const bare = [50, 60, 70];
-    const { median, spread } = addedRatio([60, 70, 100], [55, 65, 75], bare);
+  test("a ratio of medians spreads by what is left without any one block", () => {
+    const { median, spread } = ratioOfMedians([10, 10, 30], [5, 5, 5]);
     assert.equal(median, 2);
     assert.deepEqual(spread, [2, 4]);
   });
