@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { parse } from "yaml";
 import { type Answer, chat, send } from "../support/client.js";
 import { socketAddresses } from "../support/envoy-config.js";
 import { type Collector, startCollector } from "../support/otlp/collector.js";
 import type { Span } from "../support/otlp/spans.js";
-import { findRepoRoot } from "../support/repo-root.js";
 import { isProbe, type Rig, startRig } from "./support/rig.js";
 import type { Listener, ShippedConfig } from "./support/shipped-config.js";
+import { tracedYaml, tracingDocs } from "./support/traced-yaml.js";
 
 const GATEWAY = "llm-gateway";
 const SERVICE = "llm-breaker-extproc";
@@ -22,18 +19,10 @@ const SOON = { "tracing.opentelemetry.flush_interval_ms": 100 };
 let collector: Collector;
 let rig: Rig;
 
-const root = findRepoRoot();
-const docs = readFileSync(join(root, "docs/operations.md"), "utf8");
-
-/** What the command in the docs makes of full.yaml, but for the file that it writes. */
-function tracedYaml(): string {
-  const [command = ""] = /^sed .* envoy\/full\.yaml(?= > envoy\/full-traced\.yaml$)/m.exec(docs) ?? [];
-  return execFileSync("sh", ["-c", command], { cwd: root, encoding: "utf8" });
-}
-
 /** A second listener, for callers who have no say in traces, as the docs tell it. */
 function addWary(config: ShippedConfig): void {
-  const [text = ""] = /^ *early_header_mutation_extensions:\n(?: .*\n)+? *mutations:.*$/m.exec(docs) ?? [];
+  const [text = ""] =
+    /^ *early_header_mutation_extensions:\n(?: .*\n)+? *mutations:.*$/m.exec(tracingDocs()) ?? [];
   const wary = structuredClone(config.static_resources.listeners[0]) as Listener & { name: string };
   wary.name = "wary";
   for (const address of socketAddresses(wary)) address.port_value = WARY_PORT;
