@@ -154,10 +154,12 @@ async function drain(
   log.info({ limitMs }, "draining");
   health.drain();
   const isCut = !(await grpcServer.drain(limitMs));
-  // /healthz answers 503 until here, so that a load balancer sees the drain.
+  // /healthz answers 503 until here, so that a load balancer sees the drain. Closed first: what connects after the cut, and never
+  // ends its headers, would keep the server.
+  const closed = new Promise<void>((resolve) => httpServer.close(() => resolve()));
   httpServer.closeAllConnections();
   await admin.close();
-  await new Promise<void>((resolve) => httpServer.close(() => resolve()));
+  await closed;
   log[isCut ? "warn" : "info"](
     { isCut },
     isCut ? "drained, streams that were still open are cut" : "drained",
