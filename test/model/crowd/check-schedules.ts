@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { CrowdOptions } from "./crowd.js";
 import { begin, schedules } from "./schedule.js";
+import { Violation } from "./violation.js";
 import { Workers } from "./workers.js";
 
 /** What many schedules have come to. */
@@ -62,17 +63,18 @@ function addTo(coverage: Coverage, run: Omit<Coverage, "runs">): void {
   for (const [way, count] of run.ways) coverage.ways.set(way, (coverage.ways.get(way) ?? 0) + count);
 }
 
-function describe<T extends readonly [number, number, object]>(
+function describe<T extends readonly [number, number, Iterable<object>]>(
   details: fc.RunDetails<[T]>,
 ): Checked["failure"] {
-  const [workers = 0, phase = 0, commands = ""] = details.counterexample?.[0] ?? [];
+  const [workers = 0, phase = 0, commands = []] = details.counterexample?.[0] ?? [];
   const error = details.errorInstance;
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const isViolation = error instanceof Violation;
+  const message = error instanceof Error && !isViolation ? error.stack : error;
   const lines = [
-    message,
+    String(message),
     `seed ${details.seed}, path ${details.counterexamplePath}, run ${details.numRuns}, shrunk ${details.numShrinks} times`,
     `${workers} workers, from phase ${phase}:`,
-    String(commands).replaceAll("),", ")\n"),
+    ...[...commands].map(String),
   ];
-  return { rule: message.split("\n")[0] ?? "", report: lines.join("\n") };
+  return { rule: isViolation ? error.rule : String(message), report: lines.join("\n") };
 }

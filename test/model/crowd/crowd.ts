@@ -212,11 +212,11 @@ export class Crowd implements Process {
 
   /** A probe whose lease is not over is alone, unless a word from outside has begun another opening. */
   #sendProbe(worker: number, owner: number): void {
-    const { probeLeaseUntilMs: leaseUntilMs, generation } = this.observer.read(this.store);
-    const sinceMs = leaseUntilMs - settings.probeLeaseMs;
+    const { clockMs: sinceMs, generation } = this.observer.read(this.store);
     const others = this.#probes.filter((probe) => probe.owner !== 0 && probe.leaseUntilMs > sinceMs);
     const rivals = others.filter((probe) => probe.generation >= this.#overruledUntil);
     if (rivals.length > 0) this.observer.blame(rules.oneProbe, `${rivals.length + 1} at once`);
+    const leaseUntilMs = sinceMs + settings.probeLeaseMs;
     this.#probes.push({ worker, owner, stream: undefined, leaseUntilMs, generation });
   }
 

@@ -20,11 +20,14 @@ export class PermitBook {
   /** A permit is one request's, nobody else has ever had it, and with it there are not too many at the backend. */
   give(permit: number, running: readonly number[], nowMs: number): void {
     if (this.#deadlines.has(permit)) this.#observer.blame(rules.permits, `${permit} was given twice`);
-    const { stage } = this.#observer.read(this.#store);
+    const { stage, clockMs } = this.#observer.read(this.#store);
     const cap = settings.stages[stage - 1]?.maxConcurrent ?? 0;
     const atOnce = running.filter((each) => this.#mayBeHeld(each, nowMs)).length + 1;
     if (atOnce > cap) this.#observer.blame(rules.cap, `${atOnce} canaries at once of ${cap}`);
-    this.#deadlines.set(permit, this.#deadlineOf(permit));
+    const deadlineMs = clockMs + settings.permitTimeoutMs;
+    if (this.#deadlineOf(permit) !== deadlineMs)
+      this.#observer.blame(rules.permits, `${permit} was given and is not held until ${deadlineMs}`);
+    this.#deadlines.set(permit, deadlineMs);
   }
 
   /** Runs `renew`, after which a permit that lived has its whole time again. */

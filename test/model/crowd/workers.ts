@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findRepoRoot } from "../../support/repo-root.js";
 import { modelPolicy } from "../policy.js";
+import type { Layout } from "../record/layout.js";
 import { RecordWorker } from "../record/worker.js";
 import { Crowd, type CrowdOptions } from "./crowd.js";
 
@@ -19,6 +20,12 @@ export class Workers {
       return this.#crowd;
     };
     this.#workers = Array.from({ length: mostWorkers }, () => new RecordWorker(module, present, modelPolicy));
+  }
+
+  get layout(): Layout {
+    const [first] = this.#workers;
+    if (!first) throw new Error("no workers");
+    return first.layout;
   }
 
   /** A process that has just started, with so many workers. */
