@@ -1,5 +1,31 @@
-/** What the model and the record code go by: small numbers, so that short schedules come to every corner. */
-export const settings = {
+/** What the model goes by. */
+export interface Settings {
+  readonly windowSeconds: number;
+  readonly minimumCalls: number;
+  readonly failureRate: number;
+  readonly streak: number;
+  readonly outOfMemory: number;
+  readonly slowCallRate: number;
+  readonly backpressureRate: number;
+  readonly backpressureWaitMs: number;
+  readonly maxRetryAfterMs: number;
+  readonly waitMs: number;
+  readonly maxWaitMs: number;
+  readonly backoffResetMs: number;
+  readonly probeLeaseMs: number;
+  readonly noDrawAfterMs: number;
+  readonly permitTimeoutMs: number;
+  readonly stages: readonly Stage[];
+}
+
+export interface Stage {
+  readonly percent: number;
+  readonly maxConcurrent: number;
+  readonly successes: number;
+}
+
+/** For schedules: small numbers, so that short ones come to every corner. */
+export const settings: Settings = {
   windowSeconds: 5,
   minimumCalls: 3,
   failureRate: 60,
@@ -19,9 +45,7 @@ export const settings = {
     { percent: 30, maxConcurrent: 2, successes: 2 },
     { percent: 100, maxConcurrent: 3, successes: 2 },
   ],
-} as const;
-
-export type Settings = typeof settings;
+};
 
 export const modelPolicy = JSON.stringify({
   name: "model",

@@ -1,4 +1,4 @@
-import type { Settings } from "../policy.js";
+import type { Settings, Stage } from "../policy.js";
 import { Cause, late, Mode, Outcome, reported, State } from "../record/names.js";
 import type { Counts } from "../record/snapshot.js";
 import type { Operation, Orders } from "./operation.js";
@@ -73,8 +73,8 @@ export function closeWhenPassed(
   return { next: close(from, Cause.rampComplete, nowMs, settings), answer: Cause.rampComplete };
 }
 
-export function stageOf({ stage }: Reference, { stages }: Settings): Settings["stages"][number] {
-  return stages[stage - 1] ?? stages[0];
+export function stageOf({ stage }: Reference, { stages }: Settings): Stage {
+  return stages[stage - 1] ?? { percent: 0, maxConcurrent: 0, successes: 1 };
 }
 
 function onCanary(
