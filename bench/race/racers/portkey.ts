@@ -7,14 +7,14 @@ import { startPeer } from "./peer-process.js";
 const fallbackMs = 10_000;
 /** Its own for a time limit and for a guardrail that said no, and what engines and providers send. */
 const failures = [408, 429, 446, 500, 502, 503, 504, 529];
-/** An answer in one piece that has no choices is none, whatever its status says. Streams are not looked at by guardrails. */
-const hasChoices = { "default.jsonKeys": { keys: ["choices"], operator: "all" }, deny: true };
+/** An answer in one piece that has no text is none, whatever its status says. Of a stream guardrails see nothing. */
+const hasText = { output_guardrails: [{ "default.notNull": { failOnError: true }, deny: true }] };
 
 export const portkey: Racer = {
   name: "portkey",
   what:
     "@portkey-ai/gateway's Node server: the primary (several nodes by loadbalance, twice), then the fallback, by status; a " +
-    "request_timeout for streams and one for answers in one piece; a guardrail against answers without choices",
+    "request_timeout for streams and one for answers in one piece; a guardrail against answers without text",
   available: installPeers,
   start: async (track) => {
     const port = await freePort();
@@ -38,21 +38,20 @@ function configOf(track: Track): object {
       default: "whole",
     },
     targets: [
-      { name: "streamed", ...tiers(track, track.limits.firstTokenMs) },
-      { name: "whole", ...tiers(track, track.limits.answerMs) },
+      { name: "streamed", ...tiers(track, { request_timeout: track.limits.firstTokenMs }) },
+      { name: "whole", ...tiers(track, { request_timeout: track.limits.answerMs, ...hasText }) },
     ],
   };
 }
 
-function tiers({ nodes, fallback }: Track, request_timeout: number): object {
+function tiers({ nodes, fallback }: Track, limits: object): object {
   const target = (port: number): object => ({
     provider: "openai",
     api_key: "none",
     custom_host: `http://127.0.0.1:${port}/v1`,
   });
   const primary = {
-    request_timeout,
-    output_guardrails: [hasChoices],
+    ...limits,
     ...(nodes.length === 1
       ? target(nodes[0] ?? 0)
       : {
