@@ -1,6 +1,7 @@
 import { measureChain } from "./chain/chain.js";
 import { measureExtproc } from "./extproc/extproc.js";
 import { measureFilters } from "./filters/filters.js";
+import { measureRace } from "./race/race.js";
 import type { Measured } from "./report/section.js";
 import { measureScale } from "./scale/scale.js";
 import { measureSoak } from "./soak/soak.js";
@@ -70,6 +71,13 @@ export const benches: Readonly<Record<string, Bench>> = {
     blocks: 9,
     inReport: { requests: 30_000, blocks: 5 },
     run: measureExtproc,
+  },
+  race: {
+    what: "the outage race: the same callers and faults through us and through what people would use instead",
+    requests: 1,
+    blocks: 1,
+    inReport: { requests: 1, blocks: 1 },
+    run: measureRace,
   },
   soak: {
     what: "whether memory stays flat while half of the callers leave",

@@ -27,6 +27,7 @@ const nodeSuites = [
   // Nearly all their time is spent waiting for timers.
   { name: "issues", source: "test/issues", atOnce: 3 },
   { name: "mesh", source: "test/mesh", atOnce: 2 },
+  { name: "race", source: "test/race", atOnce: 1 },
   { name: "security", source: "test/security", atOnce: 2 },
   { name: "e2e", source: "test/e2e", atOnce: 3, takes: (/** @type {string} */ file) => !alone.test(file) },
   { name: "page", source: "test/page", atOnce: 2, takes: (/** @type {string} */ file) => !alone.test(file) },

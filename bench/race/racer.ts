@@ -15,6 +15,8 @@ export interface Track {
 
 /** What the operator promises to callers; each racer is set up for it as well as it can be. */
 export interface Limits {
+  /** What a healthy engine needs for the first token of any prompt, with some room. */
+  readonly objectiveMs: number;
   /** The longest wait for the first token of a stream that is worth waiting. */
   readonly firstTokenMs: number;
   /** The longest that an answer in one piece takes on a healthy engine, with room to spare. */

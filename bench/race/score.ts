@@ -31,10 +31,16 @@ const fullShare = 0.9;
 const fullWindow: Seconds = 2;
 const stepSeconds: Seconds = 0.1;
 
-/** A moment on the race's own clock. */
-interface Moments {
-  readonly callers: readonly { readonly at: Seconds; readonly caller: CallerRecord }[];
-  readonly sick: readonly { readonly at: Seconds; readonly concurrency: number }[];
+/** When something was, on the race's own clock. */
+export interface Moment {
+  readonly at: Seconds;
+}
+
+export interface Moments {
+  readonly callers: readonly (Moment & { readonly caller: CallerRecord })[];
+  /** What reached the sick nodes. */
+  readonly sick: readonly (Moment & { readonly concurrency: number })[];
+  /** Callers whose whole answer came from the primary. */
   readonly byPrimary: ReadonlySet<string>;
   readonly fallbackRequests: number;
 }

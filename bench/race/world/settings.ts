@@ -5,7 +5,7 @@ export const slots = 16;
 
 /** A fast engine and short answers: everything in a race is some four times as fast as in life, callers' patience too. */
 const primaryPace: Pace = {
-  firstTokenMs: 80,
+  firstTokenMs: 120,
   prefillMsPerToken: 0.04,
   tokenGapMs: 14,
   jitter: 0.25,
