@@ -7,7 +7,7 @@ export function createGuard({ capacity, waitMs, isFailure }) {
   // end everybody's. So each call has a signal of its own.
   const breaker = new CircuitBreaker((call, firstByteMs) => call(AbortSignal.timeout(firstByteMs)), {
     timeout: false,
-    errorThresholdPercentage: 50,
+    errorThresholdPercentage: 25,
     volumeThreshold: 5,
     rollingCountTimeout: 2000,
     rollingCountBuckets: 10,

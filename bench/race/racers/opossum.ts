@@ -6,7 +6,7 @@ import { startProxy } from "./proxy/start.js";
 export const opossum: Racer = {
   name: "opossum",
   what:
-    "the same proxy with opossum: for each node a breaker (half of the calls of two seconds, five at least) with a semaphore, " +
+    "the same proxy with opossum: for each node a breaker (a quarter of the calls of two seconds, five at least) with a semaphore, " +
     "and a time limit until the first byte",
   available: installPeers,
   start: (track) => startProxy("opossum", track),

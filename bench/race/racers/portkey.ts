@@ -13,7 +13,7 @@ const hasText = { output_guardrails: [{ "default.notNull": { failOnError: true }
 export const portkey: Racer = {
   name: "portkey",
   what:
-    "@portkey-ai/gateway's Node server: the primary (several nodes by loadbalance, twice), then the fallback, by status; a " +
+    "@portkey-ai/gateway's Node server, two processes: the primary (several nodes by loadbalance, twice), then the fallback, by status; a " +
     "request_timeout for streams and one for answers in one piece; a guardrail against answers without text",
   available: installPeers,
   start: async (track) => {

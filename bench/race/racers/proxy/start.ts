@@ -6,7 +6,8 @@ import { peersFolder } from "../peer-packages.js";
 import { startPeer } from "../peer-process.js";
 import type { ProxySettings } from "./proxy.js";
 
-const waitMs = 1250;
+/** As ours; a longer one has fewer calls for a sick node, a shorter one is back earlier. */
+const waitMs = 5000;
 const fallbackMs = 10_000;
 
 /** The proxy around the guard of one library, set up for what the operator promises. */
@@ -18,8 +19,8 @@ export async function startProxy(library: string, { nodes, fallback, slots, limi
     wholeMs: limits.answerMs,
     fallbackMs,
     stallMs: limits.answerMs,
-    // As many again as the node works on may wait in its queue.
-    capacity: 2 * slots,
+    // Streams past their first byte do not count, so that as many as the node works on may wait in its queue.
+    capacity: slots,
     waitMs,
   };
   const port = await freePort();
