@@ -38,16 +38,16 @@ const failuresToOpen = 5;
 export async function measureFilters(settings: FilterSettings): Promise<Measured> {
   const { modules, requests, blocks, say, only } = settings;
   const isWanted = (name: string): boolean => only?.includes(name) ?? true;
-  const peers = buildWasmPeers(say, isWanted("rustSdk") || isWanted("rustBare"));
+  const peers = buildWasmPeers(say, ["rustSdk", "rustBare", "rustPair"].some(isWanted));
   const upstreamPort = await freePort();
   const upstream = await Upstream.listen(upstreamPort);
   const fleet = new Fleet(modules, upstreamPort);
   try {
     const bare = (): EnvoyConfig => withoutFilters(shipped("minimal.yaml", fleet.folder));
     const envoys: Record<string, RunningEnvoy> = { bare: await fleet.addEnvoy(bare()) };
-    for (const [name, filter] of Object.entries(filtersOf(peers))) {
+    for (const [name, filters] of Object.entries(filtersOf(peers))) {
       if (!isWanted(name)) continue;
-      envoys[name] = await fleet.addEnvoy(withFilter(bare(), filter));
+      envoys[name] = await fleet.addEnvoy(withFilter(bare(), ...filters));
     }
     envoys.minimal = await fleet.addEnvoy(shipped("minimal.yaml", fleet.folder));
 
@@ -71,13 +71,18 @@ export async function measureFilters(settings: FilterSettings): Promise<Measured
   }
 }
 
-function filtersOf({ assemblyScript, rust }: WasmPeers): Record<string, Filter> {
+/** Of each the filter before the router, and the one in the cluster where there is one. */
+function filtersOf({ assemblyScript, rust }: WasmPeers): Record<string, [Filter, Filter?]> {
   return {
-    admissionControl: admissionControl(),
-    luaReads: lua("two-headers.lua"),
-    luaBreaker: lua("breaker.lua"),
-    assemblyScript: wasm(assemblyScript),
-    ...(rust && { rustSdk: wasm(rust.sdk), rustBare: wasm(rust.bare) }),
+    admissionControl: [admissionControl()],
+    luaReads: [lua("two-headers.lua")],
+    luaBreaker: [lua("breaker.lua")],
+    assemblyScript: [wasm(assemblyScript)],
+    ...(rust && {
+      rustSdk: [wasm(rust.sdk)],
+      rustBare: [wasm(rust.bare)],
+      rustPair: [wasm(rust.sdk, "admit"), wasm(rust.sdk, "file", "behind the router")],
+    }),
   };
 }
 

@@ -11,10 +11,12 @@ export interface Filter {
 
 const extensions = "type.googleapis.com/envoy.extensions.filters.http";
 
-/** The listener's chain with one filter more, before the router. */
-export function withFilter(config: EnvoyConfig, filter: Filter): EnvoyConfig {
+/** The listener's chain with one filter more, before the router; and, where it has two positions, each cluster's, too. */
+export function withFilter(config: EnvoyConfig, filter: Filter, inClusters?: Filter): EnvoyConfig {
   for (const node of nodesOf(config)) {
-    if (Array.isArray(node.http_filters) && "route_config" in node) node.http_filters.unshift(filter);
+    if (!Array.isArray(node.http_filters)) continue;
+    const added = "route_config" in node ? filter : inClusters;
+    if (added) node.http_filters.unshift(added);
   }
   return config;
 }
@@ -45,9 +47,9 @@ export function lua(script: string): Filter {
   };
 }
 
-/** As our own modules are loaded. */
-export function wasm(module: string): Filter {
-  const configuration = { "@type": "type.googleapis.com/google.protobuf.StringValue", value: "" };
+/** As our own modules are loaded. Equal modules share a VM, unless they are told apart by `vm`: as ours are. */
+export function wasm(module: string, configuration = "", vm = ""): Filter {
+  const text = (value: string) => ({ "@type": "type.googleapis.com/google.protobuf.StringValue", value });
   return {
     name: "envoy.filters.http.wasm",
     typed_config: {
@@ -56,9 +58,10 @@ export function wasm(module: string): Filter {
         name: "bench",
         root_id: "bench",
         failure_policy: "FAIL_RELOAD",
-        configuration,
+        configuration: text(configuration),
         vm_config: {
           vm_id: "bench",
+          configuration: text(vm),
           runtime: "envoy.wasm.runtime.v8",
           code: { local: { filename: module } },
         },

@@ -1,4 +1,7 @@
-//! The record's work as a filter of the Rust SDK, the way its examples are written.
+//! The record's work as a filter of the Rust SDK, the way its examples are written. By its configuration all of it in one position, or
+//! split over two as ours is: `admit` before the router, and `file` behind it, for each attempt.
+
+mod generation;
 
 use proxy_wasm::hostcalls::{get_shared_data, set_shared_data};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
@@ -6,15 +9,30 @@ use proxy_wasm::types::{Action, ContextType, Status};
 use record::{now_ms, Record, KEY, MAX_TRIES};
 
 proxy_wasm::main! {{
-    proxy_wasm::set_root_context(|_| Box::new(Root));
+    proxy_wasm::set_root_context(|_| Box::new(Root { work: Work::Whole }));
 }}
 
-struct Root;
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    Whole,
+    Admit,
+    File,
+}
+
+struct Root {
+    work: Work,
+}
 
 impl Context for Root {}
 
 impl RootContext for Root {
     fn on_configure(&mut self, _size: usize) -> bool {
+        self.work = match self.get_plugin_configuration().as_deref() {
+            Some(b"admit") => Work::Admit,
+            Some(b"file") => Work::File,
+            _ => Work::Whole,
+        };
+        generation::declare();
         if !matches!(get_shared_data(KEY), Ok((Some(_), _))) {
             let _ = set_shared_data(KEY, Some(Record::fresh(now_ms()).bytes()), None);
         }
@@ -22,7 +40,11 @@ impl RootContext for Root {
     }
 
     fn create_http_context(&self, _id: u32) -> Option<Box<dyn HttpContext>> {
-        Some(Box::new(Call::default()))
+        Some(Box::new(Call {
+            work: self.work,
+            generation: 0,
+            is_success: false,
+        }))
     }
 
     fn get_type(&self) -> Option<ContextType> {
@@ -30,40 +52,24 @@ impl RootContext for Root {
     }
 }
 
-#[derive(Default)]
 struct Call {
+    work: Work,
     generation: u32,
     is_success: bool,
 }
 
-impl Context for Call {}
-
-impl HttpContext for Call {
-    fn on_http_request_headers(&mut self, _count: usize, _is_end: bool) -> Action {
-        let Ok((Some(mut bytes), _)) = get_shared_data(KEY) else {
-            return Action::Continue;
-        };
-        let Some(record) = Record::view(&mut bytes) else {
-            return Action::Continue;
-        };
-        if record.is_refusing(now_ms()) {
-            self.send_http_response(503, vec![("retry-after", "1")], Some(b"the backend is out of service"));
-            return Action::Pause;
+impl Context for Call {
+    // Not on_log: Envoy does not call it behind the router.
+    fn on_done(&mut self) -> bool {
+        if self.work != Work::Admit && self.generation != 0 {
+            self.file();
         }
-        self.generation = record.generation();
-        Action::Continue
+        true
     }
+}
 
-    fn on_http_response_headers(&mut self, _count: usize, _is_end: bool) -> Action {
-        let status = self.get_http_response_header(":status");
-        self.is_success = status.is_some_and(|status| status.starts_with('2'));
-        Action::Continue
-    }
-
-    fn on_log(&mut self) {
-        if self.generation == 0 {
-            return;
-        }
+impl Call {
+    fn file(&self) {
         let now = now_ms();
         for _ in 0..MAX_TRIES {
             let Ok((Some(mut bytes), cas)) = get_shared_data(KEY) else {
@@ -77,5 +83,37 @@ impl HttpContext for Call {
                 return;
             }
         }
+    }
+}
+
+impl HttpContext for Call {
+    fn on_http_request_headers(&mut self, _count: usize, _is_end: bool) -> Action {
+        if self.work == Work::File {
+            self.generation = generation::read();
+            return Action::Continue;
+        }
+        let Ok((Some(mut bytes), _)) = get_shared_data(KEY) else {
+            return Action::Continue;
+        };
+        let Some(record) = Record::view(&mut bytes) else {
+            return Action::Continue;
+        };
+        if record.is_refusing(now_ms()) {
+            self.send_http_response(503, vec![("retry-after", "1")], Some(b"the backend is out of service"));
+            return Action::Pause;
+        }
+        self.generation = record.generation();
+        if self.work == Work::Admit {
+            generation::write(self.generation);
+        }
+        Action::Continue
+    }
+
+    fn on_http_response_headers(&mut self, _count: usize, _is_end: bool) -> Action {
+        if self.work != Work::Admit {
+            let status = self.get_http_response_header(":status");
+            self.is_success = status.is_some_and(|status| status.starts_with('2'));
+        }
+        Action::Continue
     }
 }
