@@ -18,10 +18,10 @@ import { Chain, Exhausted, Policy } from "./policy/policy";
 import { acquireCanary, grantedGeneration } from "./records";
 import { replyExhausted } from "./reply";
 import {
+  loadedName,
   loadRequest,
   NO_CHAIN,
   NO_TIER,
-  namePtr,
   REQUEST_SIZE,
   RequestRecord,
   saveRequest,
@@ -39,7 +39,7 @@ export function onRequestHeaders(): Action {
   if (at === 0) return Action.CONTINUE;
   const request = changetype<RequestRecord>(at);
   if (!loadRequest(request)) return Action.CONTINUE;
-  const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
+  const policy = findPolicy(request.policyHash, loadedName(), request.nameLength);
   if (!policy) return Action.CONTINUE;
   if (policy.hash !== request.policyHash) forgetTiers(request);
   if (request.chain === NO_CHAIN && !findChain(request, policy)) return Action.PAUSE;
@@ -55,7 +55,7 @@ export function onRequestHeaders(): Action {
   countChoice(request, chain);
   request.heldMs = <u32>min<u64>(now - request.startMs, u32.MAX_VALUE);
   writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
-  saveRequest(request);
+  saveRequest(request, policy.nameText);
   clearRouteCache();
   return Action.CONTINUE;
 }

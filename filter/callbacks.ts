@@ -3,7 +3,7 @@
 import * as admit from "./admit";
 import { admitSlots } from "./admit";
 import * as gate from "./gate";
-import { GateSlot, gateSlots } from "./gate/slot";
+import { clearDesk, GateSlot, gateSlots } from "./gate/slot";
 import * as guard from "./guard";
 import { GuardSlot, guardSlots } from "./guard";
 import { mark, release } from "./host/arena";
@@ -159,6 +159,7 @@ export function proxy_on_done(id: u32): u32 {
   } else if (kind === Position.GATE) {
     const policy = policyOf(at);
     if (policy) gate.onDone(changetype<GateSlot>(at), policy);
+    clearDesk(changetype<GateSlot>(at));
     gateSlots.give(at);
   } else if (kind === Position.GUARD) guardSlots.give(at);
   else admitSlots.give(at);

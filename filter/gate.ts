@@ -6,7 +6,7 @@ import { chainOfBody, chainOfModel, hasReadableBody, leaveToAdmit } from "./gate
 import { chooseAnew, enterChain, finish } from "./gate/decision";
 import * as headers from "./gate/request-headers";
 import { readRequestHeaders } from "./gate/request-headers";
-import { GateSlot, peekOf, requestOf } from "./gate/slot";
+import { clearDesk, GateSlot, peekOf, requestOf } from "./gate/slot";
 import { mark, release } from "./host/arena";
 import { Buffer, readBuffer, WINDOW } from "./host/buffers";
 import { nowMs } from "./host/clock";
@@ -27,6 +27,16 @@ const STALE_CHOICE_MS: u64 = 5;
 const BY_MODEL_TEXT = Text.of(BY_MODEL);
 
 export function onRequestHeaders(slot: GateSlot, policy: Policy, isEnd: bool): Action {
+  return settle(slot, begin(slot, policy, isEnd));
+}
+
+/** A stream may live for minutes after its request was decided upon. */
+function settle(slot: GateSlot, action: Action): Action {
+  if (!slot.isPeeking) clearDesk(slot);
+  return action;
+}
+
+function begin(slot: GateSlot, policy: Policy, isEnd: bool): Action {
   slot.drawnTier = NO_TIER;
   slot.hasBody = !isEnd;
   let at = policy.onlyChain;
@@ -116,7 +126,10 @@ export function onRequestTrailers(slot: GateSlot, policy: Policy): Action {
 
 /** The body is all here (or ended by trailers): decide with what it says. */
 export function onRequestEnd(slot: GateSlot, policy: Policy, size: i32): Action {
-  if (!slot.isPeeking) return Action.CONTINUE;
+  return slot.isPeeking ? settle(slot, decide(slot, policy, size)) : Action.CONTINUE;
+}
+
+function decide(slot: GateSlot, policy: Policy, size: i32): Action {
   slot.isPeeking = false;
   const request = requestOf(slot);
   const peek = peekOf(slot);
@@ -149,7 +162,10 @@ function outputTokens(maxTokens: i32, n: i32): i32 {
 
 /** The request is over, whatever ended it: a permit that no attempt gave back is given back here. */
 export function onDone(slot: GateSlot, policy: Policy): void {
-  if (!slot.mayHoldPermit) return;
+  if (slot.mayHoldPermit) givePermitBack(slot, policy);
+}
+
+function givePermitBack(slot: GateSlot, policy: Policy): void {
   slot.mayHoldPermit = false;
   const request = requestOf(slot);
   if (!loadRequest(request) || request.permit === 0 || request.permitTier === NO_TIER) return;

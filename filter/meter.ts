@@ -139,6 +139,12 @@ function resetReaders(slot: MeterSlot): void {
 }
 
 export function onResponseBody(slot: MeterSlot, size: i32, isEnd: bool): Action {
+  const action = onPiece(slot, size, isEnd);
+  slots.parkReader(slot);
+  return action;
+}
+
+function onPiece(slot: MeterSlot, size: i32, isEnd: bool): Action {
   if (slot.phase === Phase.HOLDING) return onHeldBody(slot, size, isEnd);
   if (slot.phase !== Phase.PASSING) return Action.CONTINUE;
   const before = slot.lastByteMs;
@@ -239,6 +245,7 @@ export function onDone(slot: MeterSlot): void {
     if (slot.phase !== Phase.DONE) judgeEnd(slot);
     endCall(backendOf(slot), recentMs());
   }
+  slots.returnReader(slot);
   slots.unlinkAttempt(slot);
   // Its policy may be forgotten now.
   if (slot.policy !== 0) slots.policyOf(slot).uses--;

@@ -1,5 +1,6 @@
 import { readProperty, writeFilterState } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
+import { Text } from "./host/text";
 import { STATE_REQUEST } from "./names";
 import { Policy } from "./policy/policy";
 
@@ -12,7 +13,8 @@ export const UNKNOWN: i32 = -1;
 
 /**
  * What the positions tell each other about one request, as the bytes of filter state `llm.breaker.request`. Its presence
- * is the gate's mark: what comes without it (a mirrored request, say) is nobody's evidence. The policy's name follows.
+ * is the gate's mark: what comes without it (a mirrored request, say) is nobody's evidence. There the policy's name follows;
+ * a stream that lives for minutes has its policy, and keeps no copy of the name.
  */
 @unmanaged
 export class RequestRecord {
@@ -62,10 +64,10 @@ export class RequestRecord {
   nameLength: u8;
 }
 
-/** How each failed attempt ended, two bytes each; then the policy's name. */
+/** How each failed attempt ended, two bytes each. */
 const TRIES_OFFSET: usize = (offsetof<RequestRecord>() + 1) & ~1;
-export const NAME_OFFSET: usize = TRIES_OFFSET + <usize>MAX_ATTEMPTS * 2;
-export const REQUEST_SIZE: i32 = <i32>NAME_OFFSET + 64;
+export const REQUEST_SIZE: i32 = <i32>TRIES_OFFSET + MAX_ATTEMPTS * 2;
+const MAX_NAME: i32 = 64;
 
 const TIER_SHIFT: i32 = 12;
 const CODE_MASK: i32 = (1 << TIER_SHIFT) - 1;
@@ -98,22 +100,31 @@ export function startRequest(request: RequestRecord, policy: Policy, chain: i32,
   request.promptTokens = UNKNOWN;
   request.outputTokens = UNKNOWN;
   request.nameLength = <u8>policy.nameText.length;
-  memory.copy(namePtr(request), policy.nameText.ptr, policy.nameText.length);
 }
 
-export function namePtr(request: RequestRecord): usize {
-  return changetype<usize>(request) + NAME_OFFSET;
+const room: StaticArray<u8> = new StaticArray<u8>(REQUEST_SIZE + MAX_NAME);
+let name: usize = 0;
+
+/** Where the policy's name is that came with the last `loadRequest`: `nameLength` bytes, good until this callback's end. */
+export function loadedName(): usize {
+  return name;
 }
 
-export function saveRequest(request: RequestRecord): void {
-  writeFilterState(STATE_REQUEST, changetype<usize>(request), <i32>NAME_OFFSET + request.nameLength);
+/** @param policyName as it was loaded, or of the policy that the request was moved to */
+export function saveRequest(request: RequestRecord, policyName: Text): void {
+  request.nameLength = <u8>policyName.length;
+  const saved = changetype<usize>(room);
+  memory.copy(saved, changetype<usize>(request), REQUEST_SIZE);
+  memory.copy(saved + <usize>REQUEST_SIZE, policyName.ptr, policyName.length);
+  writeFilterState(STATE_REQUEST, saved, REQUEST_SIZE + policyName.length);
 }
 
 /** Copies the request's record to `to`; false without the gate's mark. */
 export function loadRequest(to: RequestRecord): bool {
   if (!readProperty(STATE_REQUEST)) return false;
   const size = resultSize();
-  if (size < <i32>NAME_OFFSET || size > REQUEST_SIZE) return false;
-  memory.copy(changetype<usize>(to), resultPtr(), size);
-  return <i32>NAME_OFFSET + to.nameLength === size;
+  if (size < REQUEST_SIZE || size > REQUEST_SIZE + MAX_NAME) return false;
+  memory.copy(changetype<usize>(to), resultPtr(), REQUEST_SIZE);
+  name = resultPtr() + <usize>REQUEST_SIZE;
+  return REQUEST_SIZE + to.nameLength === size;
 }

@@ -57,6 +57,7 @@ export class AnswerReader extends AnswerEvent {
   /** Bit n: choice n came; it has a finish reason. Choices from 32 on are not waited for. */
   begunChoices: u32;
   finishedChoices: u32;
+  // Up to here from `eventStream` on: what outlives an event (answer-facts.ts).
   sse0: u64;
   sse8: u64;
   sse16: u64;
@@ -127,7 +128,7 @@ export function isWhole(answer: AnswerReader): bool {
   return isFinished && (answer.begunChoices & ~answer.finishedChoices) === 0;
 }
 
-function sseOf(answer: AnswerReader): SseReader {
+export function sseOf(answer: AnswerReader): SseReader {
   return changetype<SseReader>(changetype<usize>(answer) + offsetof<AnswerReader>("sse0"));
 }
 

@@ -62,6 +62,11 @@ export function resetSse(sse: SseReader): void {
   nextSseEvent(sse);
 }
 
+/** No line has begun; a byte order mark may have. */
+export function isAtLineStart(sse: SseReader): bool {
+  return sse.mode === Mode.LINE_START;
+}
+
 /** Forgets the event that has ended. */
 export function nextSseEvent(sse: SseReader): void {
   sse.hasData = false;

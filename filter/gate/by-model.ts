@@ -51,7 +51,7 @@ export function chainOfModel(policy: Policy, model: usize, length: i32): i32 {
  */
 export function leaveToAdmit(slot: GateSlot, policy: Policy): Action {
   if (policy.hasLimits) askForLimits();
-  saveRequest(requestOf(slot));
+  saveRequest(requestOf(slot), policy.nameText);
   writeFilterState(names.STATE_STEP, names.STEP_COUNT.ptr, names.STEP_COUNT.length);
   return Action.CONTINUE;
 }

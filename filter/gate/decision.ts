@@ -81,7 +81,7 @@ export function finish(slot: GateSlot, policy: Policy, chain: Chain, now: u64): 
   const isLimited = request.stream === 1 && chain.commit === Commit.FIRST_TOKEN;
   if (isLimited)
     request.perTryMs = chain.longestFirstTokenLimitMs(firstTierOf(request), request.promptTokens);
-  saveRequest(request);
+  saveRequest(request, policy.nameText);
   if (step) writeFilterState(names.STATE_STEP, step.ptr, step.length);
   // An answer that costs no tokens takes none of the caller's.
   if (hasLimits && step === names.STEP_COUNT) askForLimits();

@@ -7,7 +7,7 @@ import * as names from "../names";
 import { findPolicy } from "../policies";
 import { Chain } from "../policy/policy";
 import { FailedReply, replyFailed, replyUnmarked } from "../reply";
-import { loadRequest, namePtr, RequestRecord, triedCode, triedTier } from "../request-record";
+import { loadedName, loadRequest, RequestRecord, triedCode, triedTier } from "../request-record";
 import { answerOf, MeterSlot, Reading, requestOf } from "./slot";
 import { isStatusCode, isTimeoutCode, triedLength, triedText } from "./tried";
 
@@ -65,7 +65,7 @@ export function answerAtStop(slot: MeterSlot): void {
     replyUnmarked();
     return;
   }
-  const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
+  const policy = findPolicy(request.policyHash, loadedName(), request.nameLength);
   // Nothing was tried: the route's map does not know the tier that the gate chose.
   if (!policy || <i32>request.chain >= policy.chains.length || request.failedAttempts === 0) {
     replyUnmarked();

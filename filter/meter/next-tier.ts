@@ -74,7 +74,7 @@ export function nameLarger(slot: MeterSlot, code: i32): bool {
  * that could be passed on.
  */
 export function nameStop(slot: MeterSlot): void {
-  saveRequest(requestOf(slot));
+  saveRequest(requestOf(slot), policyOf(slot).nameText);
   writeFilterState(names.STATE_BACKEND, names.STOP.ptr, names.STOP.length);
 }
 
@@ -120,6 +120,6 @@ function name(slot: MeterSlot, tier: i32): bool {
   countWalk(request, chain);
   if (tier === <i32>slot.tier) increment(backend.metrics.permitted);
   else countNamed(request, backend);
-  saveRequest(request);
+  saveRequest(request, policyOf(slot).nameText);
   return writeFilterState(names.STATE_BACKEND, backend.aliasText.ptr, backend.aliasText.length);
 }

@@ -1,4 +1,5 @@
-import { AnswerReader } from "../bytes/answer";
+import { AnswerReader, resetAnswer } from "../bytes/answer";
+import { FACTS_SIZE, isBetweenEvents, loadFacts, saveFacts } from "../bytes/answer-facts";
 import { MATCHER_SIZE } from "../bytes/body-rules";
 import { Slot, SlotPool } from "../host/contexts";
 import { readProperty } from "../host/properties";
@@ -34,7 +35,10 @@ export enum Reading {
   ERROR,
 }
 
-/** One attempt. The request's record, the answer's reader and the matcher of body rules follow in memory. */
+/**
+ * One attempt. The request's record, the matcher of body rules, and what is remembered between two events follow in memory. With
+ * thousands of live streams its size is what a gateway pays: readers are lent.
+ */
 @unmanaged
 export class MeterSlot extends Slot {
   /** Doubly linked list of live attempts, walked by the tick. */
@@ -43,6 +47,8 @@ export class MeterSlot extends Slot {
   policy: usize;
   chain: usize;
   backend: usize;
+  /** The reader of its answer; 0 = it has none at the moment. */
+  reader: usize;
   /** The facts to which its answer's load is added; 0 = the engine was not asked for it. */
   load: usize;
   /** When the attempt came to the backend's cluster. */
@@ -88,21 +94,47 @@ export class MeterSlot extends Slot {
   wasSlow: bool;
   /** The answer can't be looked into: it is in a coding, or too long to be held. */
   isOpaque: bool;
+  /** Its reader was given back between two events. */
+  hasFacts: bool;
 }
 
 const REQUEST_OFFSET: usize = (offsetof<MeterSlot>() + 7) & ~7;
-const ANSWER_OFFSET: usize = REQUEST_OFFSET + <usize>((REQUEST_SIZE + 7) & ~7);
+const MATCHER_OFFSET: usize = REQUEST_OFFSET + <usize>((REQUEST_SIZE + 7) & ~7);
+const FACTS_OFFSET: usize = MATCHER_OFFSET + <usize>((MATCHER_SIZE + 7) & ~7);
 
-const MATCHER_OFFSET: usize = (ANSWER_OFFSET + offsetof<AnswerReader>() + 7) & ~7;
+export const meterSlots: SlotPool = new SlotPool(<i32>(FACTS_OFFSET + FACTS_SIZE + 7) & ~7);
 
-export const meterSlots: SlotPool = new SlotPool(<i32>(MATCHER_OFFSET + MATCHER_SIZE + 15) & ~15);
+const readers: SlotPool = new SlotPool(<i32>(offsetof<AnswerReader>() + 7) & ~7);
 
 export function requestOf(slot: MeterSlot): RequestRecord {
   return changetype<RequestRecord>(changetype<usize>(slot) + REQUEST_OFFSET);
 }
 
 export function answerOf(slot: MeterSlot): AnswerReader {
-  return changetype<AnswerReader>(changetype<usize>(slot) + ANSWER_OFFSET);
+  if (slot.reader === 0) lendReader(slot);
+  return changetype<AnswerReader>(slot.reader);
+}
+
+function lendReader(slot: MeterSlot): void {
+  slot.reader = readers.takeAsLeft();
+  const answer = changetype<AnswerReader>(slot.reader);
+  resetAnswer(answer, slot.hasFacts);
+  if (slot.hasFacts) loadFacts(changetype<usize>(slot) + FACTS_OFFSET, answer);
+  slot.hasFacts = false;
+}
+
+/** Takes the reader back where nothing is lost by it: between two events, as most streams are at any time. */
+export function parkReader(slot: MeterSlot): void {
+  if (slot.reader === 0 || !isBetweenEvents(changetype<AnswerReader>(slot.reader))) return;
+  saveFacts(changetype<AnswerReader>(slot.reader), changetype<usize>(slot) + FACTS_OFFSET);
+  returnReader(slot);
+  slot.hasFacts = true;
+}
+
+/** The attempt's answer is not read any more. */
+export function returnReader(slot: MeterSlot): void {
+  if (slot.reader !== 0) readers.give(slot.reader);
+  slot.reader = 0;
 }
 
 export function matcherOf(slot: MeterSlot): usize {

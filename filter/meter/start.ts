@@ -24,7 +24,7 @@ import { Text } from "../host/text";
 import * as names from "../names";
 import { findPolicy } from "../policies";
 import { Chain, Policy } from "../policy/policy";
-import { loadRequest, NO_TIER, namePtr, RequestRecord } from "../request-record";
+import { loadedName, loadRequest, NO_TIER, RequestRecord } from "../request-record";
 import * as cluster from "./cluster";
 import { readCluster } from "./cluster";
 import { tellDegrade } from "./degrade";
@@ -78,7 +78,7 @@ function isStopped(): bool {
 /** Ties the attempt to the policy it was admitted under and to the tier that really runs, which is the cluster's. */
 function bindUser(slot: MeterSlot): void {
   const request = requestOf(slot);
-  const policy = findPolicy(request.policyHash, namePtr(request), request.nameLength);
+  const policy = findPolicy(request.policyHash, loadedName(), request.nameLength);
   if (!policy) return;
   if (policy.hash !== request.policyHash) moveToPolicy(request, policy);
   if (<i32>request.chain >= policy.chains.length) return;

@@ -14,17 +14,7 @@ import { concludeLate } from "./conclude";
 import { flushFacts, noteNoToken } from "./facts";
 import { file } from "./file";
 import { noteTick } from "./recent";
-import {
-  answerOf,
-  backendOf,
-  chainOf,
-  firstAttempt,
-  MeterSlot,
-  Origin,
-  Phase,
-  Reading,
-  requestOf,
-} from "./slot";
+import { backendOf, chainOf, firstAttempt, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
 
 export const TICK_MS: u32 = 250;
 const RENEW_EVERY_MS: u64 = 5000;
@@ -86,7 +76,7 @@ function check(slot: MeterSlot, now: u64): bool {
 }
 
 function awaitsToken(slot: MeterSlot): bool {
-  if (slot.reading !== Reading.EVENTS || answerOf(slot).firstToken) return false;
+  if (slot.reading !== Reading.EVENTS || slot.hasToken) return false;
   return chainOf(slot).commit !== Commit.COMPLETE || requestOf(slot).stream === 1;
 }
 

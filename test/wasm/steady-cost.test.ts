@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { vmBytesPerStream } from "../../bench/scale/vm-bytes.js";
+import { findRepoRoot } from "../support/repo-root.js";
 import type { Stream } from "./host/stream.js";
 import { World } from "./host/world.js";
 import { neverOpens, policyWith } from "./policy.js";
@@ -69,6 +72,11 @@ describe("steady traffic costs the same for ever", () => {
     worker.vm.growths.clear();
     for (let round = 0; round < 10; round++) crowd();
     assert.deepEqual([...worker.vm.growths], []);
+  });
+
+  test("a live stream holds 400 bytes at most", () => {
+    const bytes = vmBytesPerStream(join(findRepoRoot(), "build"), 10_000);
+    assert.ok(bytes <= 400, `${bytes} bytes`);
   });
 
   test("an event that only passes on makes one host call: its own bytes", () => {

@@ -17,7 +17,7 @@ import {
   RequestPeek,
   resetPeek,
 } from "../../../filter/bytes/request-peek";
-import { atMemoryEnd, guarded, isIntact, Noise } from "./support";
+import { atMemoryEnd, changeReader, guarded, isIntact, Noise } from "./support";
 
 const ROUNDS: i32 = 200_000;
 const ROOM: i32 = 1024;
@@ -53,6 +53,7 @@ const spice = String.UTF8.encode(SPICE);
 const answer = changetype<AnswerReader>(guarded(offsetof<AnswerReader>()));
 const peek = changetype<RequestPeek>(guarded(offsetof<RequestPeek>()));
 const input = heap.alloc(ROOM);
+let parked: i32 = 0;
 
 function encode(texts: string[]): ArrayBuffer[] {
   const seeds: ArrayBuffer[] = [];
@@ -126,6 +127,7 @@ function readAnswer(length: i32, cut: i32, eventStream: bool): u64 {
   let chunk = atMemoryEnd(cut);
   memory.copy(chunk, input, cut);
   feedAnswer(answer, chunk, cut);
+  if (changeReader(answer)) parked++;
   chunk = atMemoryEnd(length - cut);
   memory.copy(chunk, input + cut, length - cut);
   feedAnswer(answer, chunk, length - cut);
@@ -177,6 +179,7 @@ describe("damaged input", () => {
     // The noise is worth something only while it moves the facts.
     expect(changed).toBeGreaterThan(ROUNDS / 10);
     expect(wholes).toBeGreaterThan(ROUNDS / 50);
+    expect(parked).toBeGreaterThan(ROUNDS / 50);
     expect(isIntact(changetype<usize>(answer), offsetof<AnswerReader>())).toBe(true);
     expect(isIntact(changetype<usize>(peek), offsetof<RequestPeek>())).toBe(true);
   });

@@ -7,6 +7,7 @@ import {
   isWhole,
   resetAnswer,
 } from "../../../filter/bytes/answer";
+import { FACTS_SIZE, isBetweenEvents, loadFacts, saveFacts } from "../../../filter/bytes/answer-facts";
 import { ErrorKind } from "../../../filter/bytes/error-kind";
 import {
   feedPeek,
@@ -63,6 +64,18 @@ export function atMemoryEnd(length: i32): usize {
 const answer = changetype<AnswerReader>(guarded(offsetof<AnswerReader>()));
 const peek = changetype<RequestPeek>(guarded(offsetof<RequestPeek>()));
 
+const parked = guarded(FACTS_SIZE);
+
+/** Goes on with another reader, which was somebody else's, where that is allowed; whether it was. */
+export function changeReader(answer: AnswerReader): bool {
+  if (!isBetweenEvents(answer)) return false;
+  saveFacts(answer, parked);
+  memory.fill(changetype<usize>(answer), 0xcc, offsetof<AnswerReader>());
+  resetAnswer(answer, true);
+  loadFacts(parked, answer);
+  return true;
+}
+
 /** What a stream (or an answer in one piece) tells; the same however it is cut, or a complaint. */
 export function answerFacts(body: string, eventStream: bool): string {
   const bytes = String.UTF8.encode(body);
@@ -111,12 +124,13 @@ function readAnswer(bytes: ArrayBuffer, eventStream: bool, step: i32, noise: Noi
     feedAnswer(answer, chunk, length);
     memory.fill(chunk, 0xcc, <usize>length);
     at += length;
+    changeReader(answer);
   }
   endAnswer(answer);
   const first = listAnswer();
   endAnswer(answer);
   if (first !== listAnswer()) return "a second end changes " + first;
-  if (!isIntact(changetype<usize>(answer), offsetof<AnswerReader>()))
+  if (!isIntact(changetype<usize>(answer), offsetof<AnswerReader>()) || !isIntact(parked, FACTS_SIZE))
     return "memory beside the reader was written";
   return first;
 }
