@@ -31,7 +31,7 @@ export const scenarios: readonly Scenario[] = [
     what:
       "500s with CUDA's out of memory for 2 s, connections refused for 2.5 s while the engine restarts, then 4 s of warm-up at " +
       "three times the latency, in which a prompt of more than 600 tokens kills it again, and all that runs on it.",
-    seconds: 26,
+    seconds: 25,
     steps: during(
       {
         kind: "cudaOutOfMemory",
@@ -50,7 +50,7 @@ export const scenarios: readonly Scenario[] = [
     name: "brownOut",
     title: "Brown-out at five times the latency",
     what: "Everything takes five times as long for 9 s, and the queue grows. No status tells of it.",
-    seconds: 24,
+    seconds: 23,
     steps: during({ kind: "slow", factor: 5 }, 4, 13),
     fault: [4, 13],
     recovering: [13, 16],
@@ -60,7 +60,7 @@ export const scenarios: readonly Scenario[] = [
     name: "flapping",
     title: "Flapping",
     what: "500s for 1.5 s, well for 1.5 s, four times over.",
-    seconds: 26,
+    seconds: 25,
     steps: [4, 7, 10, 13].flatMap((at) => during(serverError, at, at + 1.5)),
     fault: [4, 14.5],
     recovering: [14.5, 17.5],
@@ -70,7 +70,7 @@ export const scenarios: readonly Scenario[] = [
     name: "errorIn200",
     title: "Errors inside a 200",
     what: "For 8 s each answer is a 200 whose first event, or whose whole JSON body, is an error of the engine.",
-    seconds: 24,
+    seconds: 23,
     steps: during({ kind: "errorInStream", inOnePiece: true }, 4, 12),
     fault: [4, 12],
     recovering: [12, 15],
@@ -80,7 +80,7 @@ export const scenarios: readonly Scenario[] = [
     name: "hang",
     title: "Hang",
     what: "For 8 s requests are taken and never answered; /health stays green.",
-    seconds: 24,
+    seconds: 23,
     steps: during({ kind: "hang" }, 4, 12),
     fault: [4, 12],
     recovering: [12, 15],
@@ -90,7 +90,7 @@ export const scenarios: readonly Scenario[] = [
     name: "oneBadNode",
     title: "One bad node of four",
     what: "One of the primary's four nodes answers 500 for 9 s. To eject that host is the right tool.",
-    seconds: 24,
+    seconds: 23,
     nodes: 4,
     steps: during(serverError, 4, 13),
     fault: [4, 13],
@@ -101,18 +101,18 @@ export const scenarios: readonly Scenario[] = [
     name: "retryStorm",
     title: "Retry storm of impatient callers at twenty times the load",
     what:
-      "For 5 s twenty times as many callers as before, five times what the primary can do; each hangs up after 2 s and tries " +
+      "For 4 s twenty times as many callers as before, over twice what the primary can do; each hangs up after 2 s and tries " +
       "again at once, three times. Nothing is wrong with the primary but its queue.",
-    seconds: 16,
+    seconds: 11,
     steps: [],
-    fault: [3, 8],
-    recovering: [8, 11],
+    fault: [2, 6],
+    recovering: [6, 8],
     callers: {
       ...people,
-      perSecond: 8,
+      perSecond: 5,
       patienceMs: 2000,
       retries: 3,
-      rush: { span: [3, 8], perSecond: 160 },
+      rush: { span: [2, 6], perSecond: 80 },
     },
     oneByOne: true,
   },

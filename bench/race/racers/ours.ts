@@ -23,8 +23,8 @@ export const ours: Racer = {
   name: "llm-breaker",
   what:
     "envoy/full.yaml as shipped, two workers and the service; of the policy only what an operator fills in: two tiers, the " +
-    "promised limits, a bulkhead a quarter above the engine's slots, and the file's own line of outlier detection where there " +
-    "is more than one node",
+    "promised limits, a bulkhead a quarter above the engine's slots, a window of 10 s and a longest wait of 30 s (as plain Envoy " +
+    "has here), and the file's own line of outlier detection where there is more than one node",
   available: async () => undefined,
   start,
 };
@@ -84,6 +84,8 @@ function configFor(track: Track): EnvoyConfig {
 function fillIn(policy: Policy, { slots, nodes, limits }: Track): void {
   const { gpu, public: fallback } = policy.backends;
   const maxConcurrentCalls = Math.ceil(slots * nodes.length * (1 + queueShare));
+  // The times of a race are shorter than life's, here as in the others' windows and longest ejections.
+  Object.assign(policy.breaker, { slidingWindowSize: 10, maxWaitDurationInOpenState: "30s" });
   // As docs/tuning.md has it: twice one's own objective, which here covers any prompt. The fallback has its own pace.
   const slow = `${limits.objectiveMs * 2}ms`;
   const breaker = { slowFirstTokenThreshold: slow, slowFirstTokenPerPromptToken: "0ms" };
