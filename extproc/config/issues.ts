@@ -5,6 +5,7 @@ type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 const MAX_SHOWN = 100;
+const LIKE_AN_ADDRESS = /:\/\/|^[\w.-]+:\d{1,5}(?:\/|$)|^$/;
 const MERGE_KEY_RULE = "is a merge key, which is not read: write its fields out; anchors and aliases are";
 
 /** What zod found, in words: the field's path, the rule and what was given. */
@@ -26,7 +27,7 @@ export function describeIssue(issue: Issue, above: Path = []): Problem[] {
     const branch = likeliest(issue.errors);
     if (branch !== undefined) return branch.flatMap((inner) => describeIssue(inner, path));
   }
-  return [{ path, text: `${formatPath(path) || "the file"} ${ruleOf(issue)}, got ${show(issue.input)}` }];
+  return [{ path, text: `${formatPath(path) || "the file"} ${ruleOf(issue)}, got ${shown(issue)}` }];
 }
 
 function ruleOf(issue: Issue): string {
@@ -55,7 +56,15 @@ function article(expected: string): string {
   return `a ${expected}`;
 }
 
-/** What was given, short, and without what may be a password before an @, or a secret in a URL's path. */
+/** What stands where an address belongs, and looks like none, may be what belongs into a file. */
+function shown(issue: Issue): string {
+  const { input } = issue;
+  const isHidden =
+    typeof input === "string" && /^must be a URL/.test(issue.message) && !LIKE_AN_ADDRESS.test(input);
+  return isHidden ? "a text that is none" : show(input);
+}
+
+/** What was given, short, and without what may be a password before an @, or a secret in a URL's path or query. */
 function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "number") return String(value);
@@ -67,6 +76,6 @@ function show(value: unknown): string {
   }
   // Each run matches to its end, whatever comes there: one that may fail is tried again from each of its characters.
   text = text.replaceAll(/(?:[^"\\@]|\\.)*(@|"|$)/g, (run, end) => (end === "@" ? "***@" : run));
-  text = text.replaceAll(/(https?:\/\/[^/"\s]*\/)[^"\s]+/g, "$1…");
+  text = text.replaceAll(/((?:https?:\/\/|\*\*\*@)[^/?#"\s@]*[/?#])[^"\s]+/g, "$1…");
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
