@@ -109,7 +109,7 @@ export class Crowd implements Process {
     succeed: (worker, pick) => this.#endOne("succeed", worker + pick, pick),
     fail: (worker, pick) => this.#endOne("fail", worker + pick, pick),
     mild: (worker, pick) => this.#endOne("mild", worker + pick, pick),
-    leave: (worker, pick) => this.#leave(worker + pick),
+    leave: (worker, pick) => this.#leave(worker + pick, pick % 2 === 0),
     tick: (worker) => this.#tick(worker),
     answerProbe: (_, pick) => this.#answerOne(pick),
     firstTokens: (worker, pick) => this.#tellFirstTokens(worker, pick),
@@ -185,14 +185,15 @@ export class Crowd implements Process {
     if (this.observer.isGivenUp) this.#permits.orphan(permit);
   }
 
-  /** The caller leaves: the gate's end comes before the meter's, and both give the permit back. */
-  #leave(which: number): void {
+  /** The caller leaves: the gate's end comes before the meter's, and both give the permit back; or no backend has seen the request. */
+  #leave(which: number, isSent: boolean): void {
     const stream = this.#streamOf(which);
     if (!stream) return;
     const { worker, permit } = stream;
     this.#streams = this.#streams.filter((each) => each !== stream);
     if (permit !== 0) this.#call(worker, { kind: "release", permit });
-    this.#file(stream, Outcome.neutral, 0);
+    if (permit !== 0 && this.observer.isGivenUp) this.#permits.orphan(permit);
+    if (isSent) this.#file(stream, Outcome.neutral, 0);
   }
 
   /** As the meter's tick and the gate's: canaries that live, a ramp that may close, a probe that is due, a ramp that nobody feeds. */
