@@ -75,6 +75,7 @@ export const modelPolicy = JSON.stringify({
         ramp: settings.stages,
       },
     },
+    small: {},
   },
-  chains: { chat: { tiers: ["gpu"] } },
+  chains: { chat: { tiers: ["gpu", "small"], sameTierRetries: 0 } },
 });

@@ -35,6 +35,9 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   refusals: fc.nat(19).map((draw) => (draw < 15 ? 0 : draw < 19 ? draw - 14 : manyRefusals)),
 });
 
+/** A schedule's turns as plain values, for whoever has no use for commands. */
+export const turns = fc.array(turn, { maxLength: mostTurns, size: "max" });
+
 /** What fast-check keeps of a run: all that is to be known is the crowd's. */
 export interface NoModel {
   readonly workers: number;

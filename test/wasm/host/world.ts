@@ -19,7 +19,6 @@ export function filterModule(): WebAssembly.Module {
 /** One Envoy process without its network: clocks, shared data, metrics, and a VM per worker. */
 export class World {
   readonly clock = new SimulatedClock();
-  readonly shared = new SharedStore();
   readonly metrics = new MetricStore();
   readonly httpCalls: HttpCall[] = [];
   readonly random: () => number;
@@ -30,6 +29,7 @@ export class World {
   constructor(
     readonly module: WebAssembly.Module = filterModule(),
     seed = 1,
+    readonly shared = new SharedStore(),
   ) {
     this.random = seededRandom(seed);
   }
