@@ -1,4 +1,5 @@
 // Which tier may answer: asked by the gate for a new request and by admit once a canary's size is known.
+import { readState } from "./admission";
 import { isCanaryDrawn, Permission, permission, remainingWaitMs } from "./breaker/breaker";
 import { Mode } from "./breaker/config";
 import { isRefusing } from "./breaker/mode";
@@ -48,7 +49,7 @@ export function choose(policy: Policy, chain: Chain, promptTokens: i32, now: u64
       passOver(Why.LIMITED, i);
       continue;
     }
-    const ptr = readRecord(backend, now);
+    const ptr = readState(backend, now);
     if (ptr === 0) continue;
     const record = changetype<BackendRecord>(ptr);
     const allowed = permission(record, backend.breaker, now);

@@ -59,7 +59,7 @@ export function readRecord(backend: Backend, now: u64): usize {
 }
 
 /** Writes back what {@link readRecord} gave; false when another worker was faster. */
-function commit(backend: Backend, ptr: usize): bool {
+export function commit(backend: Backend, ptr: usize): bool {
   return writeShared(backend.recordKey, ptr, openSize, openCas);
 }
 

@@ -11,7 +11,7 @@ import { heedRetryAfter } from "./retry-after";
 import { Cause, State } from "./state";
 import { open, returnToOpen, startProbe, startRamp } from "./transitions";
 import { trippedByBackpressure, trippedByCall, trippedByFirstTokens, trippedByTrend } from "./triggers";
-import { fileFirstTokenCalls, fileOutcome } from "./window";
+import { fileFirstTokenCalls, fileOutcome, fileSuccesses } from "./window";
 
 export { VERDICT_LATE, VERDICT_REPORTED } from "./enforcement";
 
@@ -190,6 +190,29 @@ export function onOutcome(
   return permitId !== 0 && isInRamp(record)
     ? onCanary(record, config, time, outcome, weight, jitter)
     : Cause.NONE;
+}
+
+/**
+ * Files successes without a permit: a batch, as they are gathered over a tick.
+ * @param generation the record's, when the calls were admitted
+ * @param jitter as in {@link onOutcome}
+ * @returns a verdict
+ */
+export function onSuccesses(
+  record: BackendRecord,
+  config: BreakerConfig,
+  now: u64,
+  generation: u32,
+  calls: u32,
+  jitter: u32,
+): i32 {
+  const time = advanceClock(record, now);
+  if (!isFiling(config.mode)) return Cause.NONE;
+  if (generation !== record.generation) return VERDICT_LATE;
+  if (!isWatched(record, config)) return Cause.NONE;
+  fileSuccesses(record, calls, time);
+  record.consecutiveFailures = 0;
+  return settle(record, config, time, trippedByCall(record, config, Outcome.SUCCESS), jitter);
 }
 
 /**

@@ -125,6 +125,12 @@ export function recordSize(bucketCount: i32): i32 {
   return <i32>(RING_OFFSET + <usize>clamp(bucketCount, 1, MAX_BUCKETS) * offsetof<Bucket>());
 }
 
+/** Writes the head of a CLOSED record, without window and permits. */
+export function initHead(ptr: usize): void {
+  memory.fill(ptr, 0, offsetof<BackendRecord>());
+  changetype<BackendRecord>(ptr).layoutVersion = LAYOUT_VERSION;
+}
+
 /** Writes a CLOSED record that has seen nothing; `recordSize(bucketCount)` bytes at `ptr`. */
 export function initRecord(ptr: usize, bucketCount: i32, now: u64): void {
   memory.fill(ptr, 0, recordSize(bucketCount));

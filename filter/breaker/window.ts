@@ -53,6 +53,14 @@ export function fileOutcome(record: BackendRecord, outcome: i32, weight: u32, no
   }
 }
 
+/** Moves the window to `now` and files calls that went well. */
+export function fileSuccesses(record: BackendRecord, calls: u32, now: u64): void {
+  advanceWindow(record, now);
+  if (record.totalCalls > u32.MAX_VALUE - calls) return;
+  record.totalCalls += calls;
+  bucketAt(record, headIndex(record)).calls += calls;
+}
+
 /** Moves the window to `now` and files calls that had a first token or its timeout, of which some were slow. */
 export function fileFirstTokenCalls(record: BackendRecord, calls: u32, slow: u32, now: u64): void {
   advanceWindow(record, now);

@@ -38,6 +38,10 @@ export function increment(counter: i32): void {
   unchecked(pending[counter]++);
 }
 
+export function add(counter: i32, count: u32): void {
+  pending[counter] += count;
+}
+
 /** Hands the counts to Envoy; called by each tick. A VM that dies takes a quarter of a second of counts with it. */
 export function flushCounters(): void {
   for (let i = 0; i < counters; i++) {
@@ -59,6 +63,11 @@ export function defineGauge(name: string): u32 {
 
 export function defineHistogram(name: string): u32 {
   return define(HISTOGRAM, name);
+}
+
+/** What any VM of the process has set a gauge to last. The one read of the host's that has no scratch memory filled for it. */
+export function readGauge(id: u32): u64 {
+  return proxy_get_metric(id, RESULT) === OK ? load<u64>(RESULT) : u64.MAX_VALUE;
 }
 
 /** Sets a gauge, or adds one sample to a histogram. */

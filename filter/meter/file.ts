@@ -6,6 +6,7 @@ import { BackendMetrics } from "../policy/backend-metrics";
 import { Failure } from "../policy/failure";
 import { Backend } from "../policy/policy";
 import { fileOutcome } from "../records";
+import { flushSuccesses, noteSuccess } from "../successes";
 import { noteSlowAnswer } from "./facts";
 import { recentMs } from "./recent";
 import { answerOf, backendOf, chainOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
@@ -23,12 +24,16 @@ export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
   if (backend.promptPrice + backend.completionPrice > 0) spend(slot, backend);
   if (chainOf(slot).limits) tellUsage(slot);
   if (outcome === Outcome.SUCCESS && backend.slowTokenTimeMs > 0) noteSlowAnswer(slot);
-  // A success in Closed moves no deadline, and its bucket is a second wide: the last tick's time will do.
-  const isPlain = outcome === Outcome.SUCCESS && slot.permit === 0;
-  const now = isPlain ? max(recentMs(), slot.startMs) : nowMs();
+  // A success in Closed moves no deadline, and its bucket is a second wide: it can wait for the tick.
+  if (outcome === Outcome.SUCCESS && slot.permit === 0) {
+    noteSuccess(backend, slot.generation, max(recentMs(), slot.startMs));
+    return;
+  }
+  const now = nowMs();
   const weight = unchecked(backend.rules.weights[failure]);
   const isTold = outcome === Outcome.BACKPRESSURE && slot.retryAfter > 0;
   const retryAfterMs = isTold ? <u32>slot.retryAfter * 1000 : 0;
+  if (outcome !== Outcome.NEUTRAL) flushSuccesses(backend, now);
   fileOutcome(backend, now, slot.generation, slot.permit, outcome, weight, retryAfterMs);
 }
 

@@ -10,6 +10,7 @@ import { eachBackend } from "../policies";
 import { Failure } from "../policy/failure";
 import { Backend, Commit } from "../policy/policy";
 import { renewPermit } from "../records";
+import { flushSuccesses } from "../successes";
 import { concludeLate } from "./conclude";
 import { flushFacts, noteNoToken } from "./facts";
 import { file } from "./file";
@@ -45,6 +46,7 @@ export function onTick(root: u32): void {
 /** Tells the other workers what this one has seen of a backend. */
 function tellOf(backend: Backend, now: u64): void {
   const top = mark();
+  flushSuccesses(backend, now);
   flushFacts(backend, now);
   refreshShedding(backend, now);
   renewCalls(backend, now);

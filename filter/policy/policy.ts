@@ -67,6 +67,9 @@ export class Facts {
   readonly waits: StaticArray<u32> = new StaticArray<u32>(FACTS_ROOM);
   /** Millionths of the currency. */
   spend: f64 = 0;
+  /** Answers that went well, of no canary; and the generation that they belong to. */
+  successes: u32 = 0;
+  successGeneration: u32 = 0;
 }
 
 @final
@@ -87,6 +90,9 @@ export class Backend {
    */
   refusedUntilMs: u64 = 0;
   refusedSinceMs: u64 = 0;
+  /** The generation in which this VM has seen the backend Closed; 0 = it has not. */
+  closedGeneration: u32 = 0;
+  closedMs: u64 = 0;
   /** Tokens of prompt and answer the model can hold; 0 = not known. */
   contextWindow: i32 = 0;
   /** True when a request makes no sense there before its body was rewritten. */

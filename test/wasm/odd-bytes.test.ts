@@ -186,12 +186,14 @@ describe("WASM-4: no byte that a client or a backend can send traps the VM", () 
         });
       }
     }
+    worker.fileSuccesses();
     const { successes } = readRecord(world, "gpu");
     for (const { meter, gate } of neighbours) {
       meter.responseHeaders(worker.headersOf({ ":status": "204" }), true);
       meter.endUpstream();
       gate.endDownstream();
     }
+    worker.fileSuccesses();
     assert.equal(readRecord(world, "gpu").successes, successes + neighbours.length);
     assertStillServes();
   });

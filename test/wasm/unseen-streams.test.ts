@@ -24,6 +24,7 @@ function assertNothingHappened(): void {
   for (const name of world.metrics.names) assert.equal(world.metrics.value(name), 0, name);
   assert.equal(worker.vm.liveContexts, 3);
   assert.equal(worker.send().status, 200);
+  worker.fileSuccesses();
   assert.equal(readRecord(world, "gpu").successes, 1);
 }
 

@@ -1,0 +1,40 @@
+// What goes well changes nothing at once: successes are gathered in this VM, and filed by its tick, or before the first outcome that
+// may change something (docs/decisions/0036). So most requests end without an update of the record that all workers share.
+import { announce } from "./announce";
+import { onSuccesses, VERDICT_LATE } from "./breaker/breaker";
+import { BackendRecord } from "./breaker/record";
+import { random32 } from "./host/clock";
+import { add, increment } from "./host/metrics";
+import { MAX_TRIES } from "./host/shared-data";
+import { Backend } from "./policy/policy";
+import { commit, readRecord } from "./records";
+
+/** Successes are of one generation: those of an earlier one are filed before the first of the next. */
+export function noteSuccess(backend: Backend, generation: u32, now: u64): void {
+  const facts = backend.facts;
+  if (facts.successGeneration !== generation) flushSuccesses(backend, now);
+  facts.successGeneration = generation;
+  facts.successes++;
+}
+
+export function flushSuccesses(backend: Backend, now: u64): void {
+  const facts = backend.facts;
+  const calls = facts.successes;
+  if (calls === 0) return;
+  facts.successes = 0;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const ptr = readRecord(backend, now);
+    if (ptr === 0) break;
+    const record = changetype<BackendRecord>(ptr);
+    const from = record.state;
+    const verdict = onSuccesses(record, backend.breaker, now, facts.successGeneration, calls, random32());
+    if ((verdict & VERDICT_LATE) !== 0) {
+      add(backend.metrics.late, calls);
+      return;
+    }
+    if (!commit(backend, ptr)) continue;
+    announce(backend, from, record, verdict, now);
+    return;
+  }
+  increment(backend.metrics.lostUpdates);
+}

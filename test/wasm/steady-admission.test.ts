@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, test } from "node:test";
+import { readRecord } from "./backend-record.js";
+import { World } from "./host/world.js";
+import { opensOn, policyWith } from "./policy.js";
+import { type BackendAnswer, Worker } from "./worker.js";
+
+const failure: BackendAnswer = { status: 500, body: ["no"] };
+const onlyPrimary = { tiers: ["gpu"], maxAttempts: 1 };
+const clusters = ({ attempts }: { attempts: readonly { cluster: string }[] }): string[] =>
+  attempts.map(({ cluster }) => cluster);
+
+let world: World;
+
+beforeEach(() => {
+  world = new World();
+});
+
+describe("what goes well is filed by the tick", () => {
+  test("successes change the record with the tick, all at once", () => {
+    const worker = new Worker(world, policyWith({}, onlyPrimary));
+    for (let count = 0; count < 7; count++) worker.send();
+    assert.equal(readRecord(world, "gpu").successes, 0);
+    worker.fileSuccesses();
+    assert.equal(readRecord(world, "gpu").successes, 7);
+    worker.fileSuccesses();
+    assert.equal(readRecord(world, "gpu").successes, 7);
+  });
+
+  test("a failure is judged beside the successes before it, and ends no streak that they have broken", () => {
+    const half = { minimumNumberOfCalls: 4, failureRateThreshold: 60, consecutiveFailuresThreshold: 2 };
+    const worker = new Worker(world, policyWith(half, onlyPrimary));
+    for (let count = 0; count < 4; count++) {
+      worker.send();
+      worker.send({ answer: () => failure });
+    }
+    const { state, successes, failures } = readRecord(world, "gpu");
+    assert.deepEqual([state, successes, failures], ["CLOSED", 4, 4]);
+    worker.send({ answer: () => failure });
+    assert.equal(readRecord(world, "gpu").state, "OPEN");
+  });
+
+  test("those of an earlier generation are late, each of them", () => {
+    const worker = new Worker(world, policyWith(opensOn(1), onlyPrimary));
+    const other = new Worker(world, policyWith(opensOn(1), onlyPrimary));
+    for (let count = 0; count < 3; count++) worker.send();
+    other.send({ answer: () => failure });
+    worker.fileSuccesses();
+    worker.flushCounters();
+    assert.equal(readRecord(world, "gpu").successes, 0);
+    worker.fileSuccesses();
+    assert.equal(world.metrics.value("llm_breaker.gpu.outcome.late"), 3);
+  });
+});
+
+describe("a Closed backend's record is read once a tick", () => {
+  test("an admission of the same quarter of a second reads no shared data", () => {
+    const worker = new Worker(world, policyWith());
+    worker.send();
+    worker.vm.hostCalls.clear();
+    worker.send();
+    assert.equal(worker.vm.hostCalls.get("proxy_get_shared_data"), undefined);
+    assert.equal(worker.vm.hostCalls.get("proxy_get_metric"), 1);
+    world.clock.advance(250);
+    worker.send();
+    assert.equal(worker.vm.hostCalls.get("proxy_get_shared_data"), 1);
+  });
+
+  test("an opening by another worker is seen by the very next request", () => {
+    const policy = policyWith(opensOn(1), { tiers: ["gpu", "small"], maxAttempts: 1 });
+    const [first, second] = [new Worker(world, policy), new Worker(world, policy)];
+    assert.deepEqual(clusters(first.send()), ["gpu"]);
+    second.send({ answer: () => failure });
+    assert.deepEqual(clusters(first.send()), ["small"]);
+  });
+
+  test("a gauge that tells of an earlier state is believed for no longer than a quarter of a second", () => {
+    const policy = policyWith(opensOn(1), { tiers: ["gpu", "small"], maxAttempts: 1 });
+    const [first, second] = [new Worker(world, policy), new Worker(world, policy)];
+    first.send();
+    second.send({ answer: () => failure });
+    const gauge = world.metrics.define("llm_breaker.gpu.state", 1);
+    world.metrics.record(gauge, 0n);
+    world.clock.advance(250);
+    assert.deepEqual(clusters(first.send()), ["small"]);
+  });
+});
