@@ -56,7 +56,10 @@ for (const path of manifests) {
   } else if (basename(path) === "Cargo.toml") {
     report(
       `${where}: Cargo.toml and Cargo.lock`,
-      cargoFaults(readFileSync(path, "utf8"), textOf(folder, "Cargo.lock")),
+      cargoFaults(
+        readFileSync(path, "utf8"),
+        textOf(folder, "Cargo.lock") ?? textOf(dirname(folder), "Cargo.lock"),
+      ),
     );
   } else {
     const manifest = json(path);
@@ -86,12 +89,17 @@ report(
 for (const folder of lockedFolders) {
   const where = relative(root, folder) || ".";
   const asked = askRegistry(folder);
-  if ("answer" in asked)
-    report(`${where}: no serious advisory is known`, advisoryFaults(asked.answer, new Date()));
-  else
+  if (!("answer" in asked)) {
     console.log(
       `unknown ${where}: the registry tells of no advisories here (${asked.silent}); this is no pass`,
     );
+  } else if (folder === root) {
+    report(`${where}: no serious advisory is known`, advisoryFaults(asked.answer, new Date()));
+  } else {
+    // What a benchmark is compared with is none of ours, and comes as its maker ships it.
+    for (const fault of advisoryFaults(asked.answer, new Date(), {}))
+      console.log(`told   ${where}: ${fault}`);
+  }
 }
 
 console.log(`${passed} passed, ${failed} failed`);

@@ -34,8 +34,8 @@ export function goFaults(mod, sum) {
  */
 export function cargoFaults(manifest, lock) {
   if (lock === undefined) return ["there is no Cargo.lock beside Cargo.toml"];
-  const faults = /\b(git|path)\s*=\s*"/.test(dependenciesOf(manifest))
-    ? ["Cargo.toml has a git or path dependency"]
+  const faults = /\bgit\s*=\s*"|\bpath\s*=\s*"(?!\.\.\/[\w-]+")/.test(dependenciesOf(manifest))
+    ? ["Cargo.toml has a git dependency, or one from outside of its workspace"]
     : [];
   for (const [, name, version = ""] of dependenciesOf(manifest).matchAll(
     /^([\w-]+)\s*=\s*(?:\{.*?version\s*=\s*)?"([^"]*)"/gm,
