@@ -1,6 +1,7 @@
 import { measureChain } from "./chain/chain.js";
 import { measureExtproc } from "./extproc/extproc.js";
 import { measureFilters } from "./filters/filters.js";
+import { measureKills } from "./kills/kills.js";
 import { measureRace } from "./race/race.js";
 import type { Measured } from "./report/section.js";
 import { measureScale } from "./scale/scale.js";
@@ -78,6 +79,14 @@ export const benches: Readonly<Record<string, Bench>> = {
     blocks: 1,
     inReport: { requests: 1, blocks: 1 },
     run: measureRace,
+  },
+  kills: {
+    what: "what callers see of killed and stopped processes, and of VMs that trap",
+    counts: "seconds in which faults go on",
+    requests: 600,
+    blocks: 1,
+    inReport: { requests: 60, blocks: 1 },
+    run: ({ requests, say }) => measureKills({ seconds: requests, say }),
   },
   soak: {
     what: "whether memory stays flat while half of the callers leave",

@@ -43,6 +43,7 @@ const commands = [
   { name: "faults", main: "test/faults/main.js", args: [], count: countCommand },
   { name: "chaos", main: "test/chaos/main.js", args: [], count: countCommand },
   { name: "fleet", main: "test/fleet/main.js", args: [], count: countCommand },
+  { name: "kills", main: "test/kills/main.js", args: ["--minutes", "0.25"], count: countCommand },
   { name: "versions", main: "test/versions/main.js", args: [], count: countCommand },
   {
     name: "soak",

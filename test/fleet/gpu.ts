@@ -81,7 +81,7 @@ export class Gpu {
 }
 
 /** The most of them that were there at once. */
-export function mostAtOnce(seen: readonly Seen[]): number {
+export function mostAtOnce(seen: readonly Pick<Seen, "atMs" | "endMs">[]): number {
   const steps = seen.flatMap(({ atMs, endMs }) => [
     { atMs, step: 1 },
     { atMs: endMs, step: -1 },
