@@ -6,7 +6,7 @@ const people: Callers = {
   perSecond: 20,
   patienceMs: 10_000,
   retries: 0,
-  limits: { objectiveMs: 250, firstTokenMs: 2000, answerMs: 4000 },
+  limits: { objectiveMs: 250, firstTokenMs: 3000, answerMs: 5000 },
 };
 
 const serverError: FaultRequest = {
