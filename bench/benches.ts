@@ -1,6 +1,7 @@
 import { measureChain } from "./chain/chain.js";
 import { measureExtproc } from "./extproc/extproc.js";
 import { measureFilters } from "./filters/filters.js";
+import { measureInstructions } from "./instructions/instructions.js";
 import { measureKills } from "./kills/kills.js";
 import { measureRace } from "./race/race.js";
 import type { Measured } from "./report/section.js";
@@ -56,6 +57,14 @@ export const benches: Readonly<Record<string, Bench>> = {
     blocks: 9,
     inReport: { requests: 7200, blocks: 9 },
     run: measureScale,
+  },
+  instructions: {
+    what: "instructions a request inside Envoy, by valgrind",
+    counts: "requests in each cell, over all blocks",
+    requests: 1500,
+    blocks: 3,
+    inReport: { requests: 600, blocks: 3 },
+    run: measureInstructions,
   },
   stream: {
     what: "what reading an event stream adds: CPU a response and event, time to a token",

@@ -29,6 +29,21 @@ export function withoutFilters(config: EnvoyConfig, prefix = "llm.breaker."): En
   return config;
 }
 
+/** Every wasm filter is this module. */
+export function withModule(config: EnvoyConfig, module: string): EnvoyConfig {
+  for (const node of nodesOf(config))
+    if (typeof node.filename === "string" && node.filename.endsWith(".wasm")) node.filename = module;
+  return config;
+}
+
+/** What is Open stays Open. */
+export function withLongWait(config: EnvoyConfig): EnvoyConfig {
+  return withPolicy(config, (policy) => {
+    policy.breaker.waitDurationInOpenState = "3600s";
+    policy.breaker.maxWaitDurationInOpenState = "3600s";
+  });
+}
+
 /** Where requests go that name no backend, as all do without a gate. */
 export function unmatchedTo(config: EnvoyConfig, cluster: string): EnvoyConfig {
   for (const node of nodesOf(config)) if (node.cluster === "llm.breaker.stop") node.cluster = cluster;

@@ -1,11 +1,15 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RunningEnvoy, startEnvoy } from "../test/support/envoy.js";
+import { type EnvoySettings, type RunningEnvoy, startEnvoy } from "../test/support/envoy.js";
 import type { EnvoyConfig } from "../test/support/envoy-config.js";
 
 /** Ports of the shipped files on which model servers and our own service listen; here one server plays them all. */
 const upstreamPorts = [9101, 9102, 9103, 9003];
+
+export interface FleetEnvoy extends Pick<EnvoySettings, "concurrency" | "under" | "readyTimeoutMs"> {
+  readonly upstreamPort?: number;
+}
 
 /** The Envoys of a measurement, one for each configuration. */
 export class Fleet {
@@ -22,13 +26,13 @@ export class Fleet {
     }
   }
 
-  /** By default with one worker, and with the fleet's upstream behind it. */
+  /** By default with one worker, and with the fleet's upstream behind it; `more`: another way to start it. */
   async addEnvoy(
     config: EnvoyConfig,
-    { concurrency = 1, upstreamPort = this.#upstreamPort } = {},
+    { concurrency = 1, upstreamPort = this.#upstreamPort, ...more }: FleetEnvoy = {},
   ): Promise<RunningEnvoy> {
     const ports = Object.fromEntries(upstreamPorts.map((port) => [port, upstreamPort]));
-    const envoy = await startEnvoy({ config, ports, concurrency, logLevel: "error" });
+    const envoy = await startEnvoy({ config, ports, concurrency, logLevel: "error", ...more });
     this.#envoys.push(envoy);
     return envoy;
   }

@@ -1,26 +1,25 @@
 // What the chain costs inside Envoy, each configuration beside what it is compared with, in turns.
 import { loadavg } from "node:os";
-import { chat } from "../../test/support/client.js";
 import type { RunningEnvoy } from "../../test/support/envoy.js";
 import { freePort } from "../../test/support/ports.js";
-import { waitFor } from "../../test/support/wait-for.js";
 import { Cell, cpuShare } from "../cell.js";
 import {
   answeringItself,
-  type DirectAnswer,
   type Policy,
   shipped,
+  withLongWait,
   withoutFilters,
   withPolicy,
 } from "../configs.js";
 import { differences, figure, ratios } from "../figures.js";
 import { Fleet } from "../fleet.js";
-import { answerHeader, eventCount } from "../load/answers.js";
+import { eventCount } from "../load/answers.js";
 import type { Expectation, LoadSettings } from "../load/caller.js";
 import { LiveStreams } from "../load/live-streams.js";
 import { chatRequest, emptyRequest, type RequestOfLine } from "../load/requests.js";
 import { Upstream } from "../load/upstream.js";
 import { machine } from "../machine.js";
+import { openAll } from "../open-all.js";
 import type { Measured } from "../report/section.js";
 import { chainSection } from "./section.js";
 import { measureShares } from "./shares.js";
@@ -40,7 +39,6 @@ const clients = 10000;
 const connections = 8;
 const warmUpRequests = 4000;
 const idlePeriodMs = 1500;
-const openedTimeoutMs = 10_000;
 
 const tinyRequest = chatRequest("tiny", 20, false);
 const largeRequest = chatRequest("events", 20_000, true);
@@ -62,8 +60,8 @@ export async function measureChain(settings: ChainSettings): Promise<Measured> {
     const live = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.folder), withPatience));
     // No service runs here, and what the guard keeps from a backend never opens it.
     const unguarded = withoutFilters(shipped("full.yaml", fleet.folder), "llm.breaker.guard");
-    const open = await fleet.addEnvoy(withPolicy(unguarded, withLongWait));
-    const refusal = await openAll(open);
+    const open = await fleet.addEnvoy(withLongWait(unguarded));
+    const refusal = await openAll(open, clients);
     const direct = await fleet.addEnvoy(
       answeringItself(withoutFilters(shipped("full.yaml", fleet.folder)), refusal),
     );
@@ -172,27 +170,6 @@ export async function measureChain(settings: ChainSettings): Promise<Measured> {
 /** Silent streams stay: without this the breaker would end them. */
 function withPatience(policy: Policy): void {
   policy.chains.chat.stallTimeout = "3600s";
-}
-
-/** What is Open stays Open. */
-function withLongWait(policy: Policy): void {
-  policy.breaker.waitDurationInOpenState = "3600s";
-  policy.breaker.maxWaitDurationInOpenState = "3600s";
-}
-
-/** Lets every tier fail with a fatal engine error until the chain refuses; returns the refusal. */
-async function openAll(envoy: RunningEnvoy): Promise<DirectAnswer> {
-  return await waitFor(
-    async () => {
-      const answer = await chat(envoy.url(clients), { headers: { [answerHeader]: "dead" } });
-      if (answer.headers["x-llm-breaker-reason"] !== "exhausted") return undefined;
-      const kept = ["content-type", "x-llm-breaker-reason", "retry-after"];
-      const pairs = kept.map((name) => [name, String(answer.headers[name])]);
-      return { status: answer.status, headers: Object.fromEntries(pairs), body: answer.text };
-    },
-    openedTimeoutMs,
-    "a chain with all tiers Open",
-  );
 }
 
 /** Envoy's own count: every request went to the first tier once, none anywhere else. */

@@ -16,7 +16,7 @@ export interface WasmPeers {
 
 /** Builds them where they have changed; `wantsRust: false` leaves Rust out even where it could be built. */
 export function buildWasmPeers(say: (line: string) => void, wantsRust = true): WasmPeers {
-  const assemblyScript = buildAssemblyScript();
+  const assemblyScript = buildAssemblyScript("index.ts", "release", "as-filter.wasm");
   if (!wantsRust) return { assemblyScript, whyNoRust: "it was not asked for" };
   try {
     return { assemblyScript, rust: buildRust() };
@@ -27,13 +27,18 @@ export function buildWasmPeers(say: (line: string) => void, wantsRust = true): W
   }
 }
 
-function buildAssemblyScript(): string {
+/** A module that has the callbacks of gate and meter, and does nothing in them. */
+export function buildNoop(): string {
+  return buildAssemblyScript("noop.ts", "noop", "noop.wasm");
+}
+
+function buildAssemblyScript(entry: string, target: string, module: string): string {
   const root = findRepoRoot();
   const folder = join("bench", "peers", "as-filter");
   const compiler = join("node_modules", "assemblyscript", "bin", "asc.js");
-  const config = ["--config", join(folder, "asconfig.json"), "--target", "release"];
-  run(process.execPath, [compiler, join(folder, "index.ts"), ...config], root);
-  return join(root, "build", "bench", "as-filter.wasm");
+  const config = ["--config", join(folder, "asconfig.json"), "--target", target];
+  run(process.execPath, [compiler, join(folder, entry), ...config], root);
+  return join(root, "build", "bench", module);
 }
 
 function buildRust(): { sdk: string; bare: string } {

@@ -10,7 +10,7 @@ import { loadGetEnvoy } from "./get-envoy.js";
 import type { LogLines } from "./log-lines.js";
 import { findRepoRoot } from "./repo-root.js";
 
-const readyTimeoutMs = 30_000;
+const defaultReadyTimeoutMs = 30_000;
 /** A tick of the filter, and some more for busy cores. */
 const counterDelayMs = 320;
 
@@ -25,6 +25,9 @@ export interface EnvoySettings {
   /** Moves all local ports to free ones; the map gives shipped port → port for those that are known. */
   readonly ports?: Readonly<Record<number, number>>;
   readonly environment?: NodeJS.ProcessEnv;
+  /** A program with its arguments, such as a profiler, that runs Envoy. */
+  readonly under?: readonly string[];
+  readonly readyTimeoutMs?: number;
 }
 
 /** An Envoy that is live and takes connections. */
@@ -122,12 +125,25 @@ export async function startEnvoy(settings: EnvoySettings): Promise<RunningEnvoy>
   if (components) args.push("--component-log-level", components);
   // Without hot restart there is no shared memory, hence no base id to clash with another Envoy.
   args.push("--disable-hot-restart");
-  const program = await (await loadGetEnvoy()).envoyBinary();
+  const [program = "", ...words] = [
+    ...(settings.under ?? []),
+    await (await loadGetEnvoy()).envoyBinary(),
+    ...args,
+  ];
   const { environment } = settings;
-  const child = new Child({ name: "Envoy", program, args, cwd: root, ...(environment && { environment }) });
+  const child = new Child({
+    name: "Envoy",
+    program,
+    args: words,
+    cwd: root,
+    ...(environment && { environment }),
+  });
   const envoy = new RunningEnvoy(child, admin, moved, workFolder);
   try {
-    await child.whenReady(async () => (await send(`${envoy.adminUrl}/ready`)).status === 200, readyTimeoutMs);
+    await child.whenReady(
+      async () => (await send(`${envoy.adminUrl}/ready`)).status === 200,
+      settings.readyTimeoutMs ?? defaultReadyTimeoutMs,
+    );
   } catch (error) {
     await envoy.stop();
     throw error;
