@@ -6,8 +6,8 @@ export interface Verdict {
 }
 
 const minimalAddedUs = 30;
-const fullAddedUs = 60;
-const rejectRatio = 1.25;
+const fullAddedUs = 50;
+const rejectRatio = 1.15;
 const liveRatio = 1.15;
 const liveAddedUs = 5;
 

@@ -35,6 +35,6 @@ export function extprocSection(figures: ExtprocFigures, maxRatioToGo: number): M
     rows,
     tables: [],
     plots: [],
-    behind: missed(rows),
+    behind: [...missed(rows), ...(doNothingVsGo ? [] : [`At most ${maxRatioToGo} × Go was not measured.`])],
   };
 }

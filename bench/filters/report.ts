@@ -67,7 +67,10 @@ export function filtersResult(measured: Blocks, whyNoRust?: string): Measured {
       rows: [...added, ...ratios],
       tables: [],
       plots: [{ ...plot, series: [{ name: "added", points }] }],
-      behind: behind(addedUs, ratios),
+      behind: [
+        ...behind(addedUs, ratios),
+        ...(whyNoRust ? [`At most ${ratioToRust} × Rust was not measured: ${whyNoRust}.`] : []),
+      ],
     },
   };
 }

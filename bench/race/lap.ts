@@ -3,6 +3,7 @@ import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monotonicMs, pause } from "../../demo/clock.js";
+import { onlyGiven } from "./given.js";
 import { type CallerRecord, callPatiently } from "./patient-caller.js";
 import type { Racer, RunningRacer } from "./racer.js";
 import type { Scenario } from "./scenario.js";
@@ -80,7 +81,8 @@ export class Lane {
   /** Waits until every caller has its end. */
   async finish(startMs: number): Promise<Lap> {
     const callers = await Promise.all(this.#callers);
-    return { racer: this.#racer.name, startMs, callers, seen: await this.#world.seen() };
+    const seen = await this.#world.seen();
+    return { racer: this.#racer.name, startMs, callers: onlyGiven(callers, seen), seen };
   }
 
   async stop(): Promise<void> {

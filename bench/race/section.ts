@@ -16,7 +16,7 @@ export function sectionOf(
     rows: heats.flatMap(rowsOf),
     tables: heats.map(tableOf),
     plots: [...judged.map((each) => barsOf(each, heats)), ...timeLines(heats)],
-    behind: heats.flatMap(behindIn),
+    behind: [...heats.flatMap(behindIn), ...absent.map((reason) => `Not raced against ${reason}.`)],
   };
 }
 
@@ -98,9 +98,12 @@ function behindIn({ scenario, scores }: Heat): string[] {
   const us = scores.find(({ racer }) => racer === ourName);
   if (!us) return [];
   return judged.flatMap((each) => {
-    const winner = winnerOver(us, each, scores);
-    if (!winner) return [];
     const ourValue = us[each.key] === undefined ? "never" : `${us[each.key]} ${each.unit}`;
-    return [`${scenario.title}, ${each.what}: ${ourValue}; ${winner.racer}: ${winner[each.key]}.`];
+    const what = `${scenario.title}, ${each.what}: ${ourValue}`;
+    const winner = winnerOver(us, each, scores);
+    if (winner) return [`${what}; ${winner.racer}: ${winner[each.key]}.`];
+    // A target may be missed though nobody did better.
+    const bound = boundOf(each.key, scenario, scores);
+    return bound && amountOf(us, each.key) > bound.most ? [`${what}, not ${bound.text}.`] : [];
   });
 }

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { onlyGiven } from "../../bench/race/given.js";
 import type { Lap } from "../../bench/race/lap.js";
 import type { CallerRecord } from "../../bench/race/patient-caller.js";
 import type { Scenario } from "../../bench/race/scenario.js";
 import { planCalls } from "../../bench/race/schedule.js";
 import { type Score, score } from "../../bench/race/score.js";
+import { sectionOf } from "../../bench/race/section.js";
 import { boundOf, judged, winnerOver } from "../../bench/race/targets.js";
 import { type Arrival, ArrivalLog } from "../../demo/fleet/arrivals.js";
 
@@ -106,6 +108,22 @@ describe("a score", () => {
     );
   });
 
+  test("counts no answer that no engine gave to its end: a racer may make one up, or cut one short", () => {
+    const lap = lapOf((at) => (inFault(at) ? "fallback" : "primary"));
+    const [first, ...fallback] = lap.seen.fallback;
+    const cut = { ...(first as Arrival), outcome: "clientLeft" } as const;
+    assert.equal(onlyGiven(lap.callers, lap.seen).filter(({ served }) => !served).length, 0);
+    const shortened = onlyGiven(lap.callers, { ...lap.seen, fallback: [cut, ...fallback] });
+    assert.deepEqual(
+      shortened.filter(({ served }) => !served).map(({ id, firstTokenMs }) => [id, firstTokenMs]),
+      [["call-40", 0]],
+    );
+    const invented = { ...lap.seen, fallback: [] };
+    const told = score(scenario, { ...lap, callers: onlyGiven(lap.callers, invented), seen: invented });
+    assert.equal(told.bareFailures, 60);
+    assert.equal(told.ttftP50Ms, undefined);
+  });
+
   test("leaves out what came before the start, and knows the most at once while it recovers", () => {
     const lap = lapOf(() => "primary");
     const node: Arrival[] = [...(lap.seen.nodes[0] ?? [])];
@@ -154,6 +172,15 @@ describe("a verdict", () => {
   test("asks for no more hits than plain Envoy's where one node of several is sick", () => {
     const scores = [ours, peer("envoy", { sickHits: 9 }), peer("other", { sickHits: 1 })];
     assert.equal(boundOf("sickHits", { ...scenario, nodes: 4 }, scores)?.most, 9);
+  });
+
+  test("tells of a target that is missed though no other did better, and of whom it was not raced against", () => {
+    const us = { ...ours, bareFailures: 3 };
+    const heats = [{ scenario, laps: [], scores: [us, peer("envoy", { bareFailures: 9, sickHits: 9 })] }];
+    assert.deepEqual(sectionOf(heats, [], ["portkey: no network"]).behind, [
+      "Made up, bare failures: 3 callers, not 0.",
+      "Not raced against portkey: no network.",
+    ]);
   });
 
   test("has no winner among those who dropped callers, but in what they dropped", () => {

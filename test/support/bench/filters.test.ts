@@ -28,6 +28,7 @@ describe("what other filters cost", () => {
       ],
     );
     assert.match(section.intro, /Rust was not measured/);
+    assert.match(section.behind.join(), /Rust was not measured: it was not asked for/);
   });
 
   test("a ratio of medians spreads by what is left without any one block", () => {
