@@ -16,7 +16,17 @@ export function readHeadersFile(
   field: readonly PropertyKey[],
   reserved: RegExp = NOTHING,
 ): Record<string, string> {
-  const lines = readLines(file, field)
+  return parseHeaders(readFile(file, field), field, reserved);
+}
+
+/** @throws ConfigError */
+export function parseHeaders(
+  text: string,
+  field: readonly PropertyKey[],
+  reserved: RegExp,
+): Record<string, string> {
+  const lines = text
+    .split(/\r?\n/)
     .map((line, index) => ({ line: line.trim(), number: index + 1 }))
     .filter(({ line }) => line !== "" && !line.startsWith("#"));
   if (lines.length > MAX_HEADERS) throw ConfigError.of(field, `must hold at most ${MAX_HEADERS} headers`);
@@ -32,9 +42,9 @@ export function readHeadersFile(
   return headers;
 }
 
-function readLines(file: string, field: readonly PropertyKey[]): string[] {
+function readFile(file: string, field: readonly PropertyKey[]): string {
   try {
-    return readText(file).split(/\r?\n/);
+    return readText(file);
   } catch (cause) {
     throw ConfigError.of(field, `must be a file that can be read: ${(cause as Error).message}`, cause);
   }

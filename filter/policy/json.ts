@@ -74,7 +74,7 @@ export class JsonParser {
     if (c === 0x7b) return this.object(depth);
     if (c === 0x5b) return this.array(depth);
     if (c === 0x22) return this.string();
-    if (c === 0x2d || (c >= 0x30 && c <= 0x39)) return this.numeric();
+    if (c === 0x2d || isDigit(c)) return this.numeric();
     return this.word();
   }
 
@@ -155,13 +155,29 @@ export class JsonParser {
 
   private numeric(): Json | null {
     const start = this.at;
-    while (isNumberPart(this.peek())) this.at++;
-    const number = parseFloat(this.source.substring(start, this.at));
-    if (isNaN(number)) return this.fail("bad number");
+    if (this.peek() === 0x2d) this.at++;
+    if (this.peek() === 0x30) this.at++;
+    else if (!this.digits()) return this.fail("bad number");
+    if (this.peek() === 0x2e) {
+      this.at++;
+      if (!this.digits()) return this.fail("bad number");
+    }
+    if (this.peek() === 0x65 || this.peek() === 0x45) {
+      this.at++;
+      if (this.peek() === 0x2b || this.peek() === 0x2d) this.at++;
+      if (!this.digits()) return this.fail("bad number");
+    }
     const result = new Json(JsonKind.NUMBER);
-    result.number = number;
     result.text = this.source.substring(start, this.at);
+    result.number = parseFloat(result.text);
     return result;
+  }
+
+  /** Past the digits here; false when there are none. */
+  private digits(): bool {
+    const start = this.at;
+    while (isDigit(this.peek())) this.at++;
+    return this.at > start;
   }
 
   private word(): Json | null {
@@ -186,8 +202,8 @@ function hexDigit(c: i32): i32 {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-function isNumberPart(c: i32): bool {
-  return (c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2d || c === 0x2e || c === 0x45 || c === 0x65;
+function isDigit(c: i32): bool {
+  return c >= 0x30 && c <= 0x39;
 }
 
 /** JSON text of a tree; numbers keep their digits. */

@@ -11,8 +11,12 @@ function refusalOf(policy: Json): string | undefined {
 }
 
 function configure(policy: Json) {
+  return configureText(JSON.stringify(policy));
+}
+
+function configureText(policy: string) {
   const vm = new World().addVm();
-  return { vm, ...vm.addRoot("gate", JSON.stringify(policy)) };
+  return { vm, ...vm.addRoot("gate", policy) };
 }
 
 function assertFaults(policy: Json, faults: readonly string[]): void {
@@ -23,6 +27,15 @@ function assertFaults(policy: Json, faults: readonly string[]): void {
 
 const chain: Json = { tiers: ["gpu"] };
 const service: Json = { cluster: "service" };
+
+test("a number that is none for JSON is none here, and is not read up to where it still is one", () => {
+  const policyOf = (size: string) =>
+    `{"backends":{"gpu":{}},"chains":{"c":{"tiers":["gpu"]}},"breaker":{"slidingWindowSize":${size}}}`;
+  for (const size of ["60", "6e1", "6.0E+1", "600e-1"])
+    assert.ok(configureText(policyOf(size)).configured, size);
+  for (const size of ["60-", "6-0", "060", "60.", "6e", "6e+", "+60", "-", ".6e2", "6.0.1"])
+    assert.ok(!configureText(policyOf(size)).configured, size);
+});
 
 test("what goes by model is taken at its bounds", () => {
   const models = Array.from({ length: 32 }, (_, index) => `m${index}`);

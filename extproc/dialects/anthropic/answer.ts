@@ -3,6 +3,7 @@ import { rawElements, rawMember } from "../raw-json.js";
 import { toOpenAiError, unreadable } from "./errors.js";
 import { toFinishReason } from "./finish.js";
 import type { AnswerForm } from "./form.js";
+import { textIn } from "./text-in.js";
 import { toUsage } from "./usage.js";
 
 /** A message in one piece as a chat completion. What can't be read becomes an error within the answer. */
@@ -19,10 +20,10 @@ function completionOf(body: Buffer, form: AnswerForm): JsonRecord {
     return { error: unreadable("The backend's answer is no message.") };
   }
   return {
-    id: String(message.id ?? ""),
+    id: textIn(message.id),
     object: "chat.completion",
     created: form.createdAt,
-    model: form.model ?? String(message.model ?? ""),
+    model: form.model ?? textIn(message.model),
     choices: [
       {
         index: 0,
@@ -42,14 +43,14 @@ function messageOf(blocks: readonly unknown[], raw: readonly Buffer[]): JsonReco
   const calls: JsonRecord[] = [];
   for (const [index, block] of blocks.entries()) {
     if (!isRecord(block)) continue;
-    if (block.type === "text") texts.push(String(block.text ?? ""));
-    else if (block.type === "thinking") thoughts.push(String(block.thinking ?? ""));
+    if (block.type === "text") texts.push(textIn(block.text));
+    else if (block.type === "thinking") thoughts.push(textIn(block.thinking));
     else if (block.type === "tool_use") {
       const input = rawMember(raw[index], "input")?.toString("utf8") ?? "{}";
       calls.push({
-        id: String(block.id ?? ""),
+        id: textIn(block.id),
         type: "function",
-        function: { name: String(block.name ?? ""), arguments: input },
+        function: { name: textIn(block.name), arguments: input },
       });
     }
   }

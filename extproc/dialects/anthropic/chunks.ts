@@ -1,5 +1,6 @@
 import type { JsonRecord } from "../../body/json.js";
 import type { AnswerForm } from "./form.js";
+import { textIn } from "./text-in.js";
 import { toUsage } from "./usage.js";
 
 /** Writes one answer's chunks, as events of a stream. */
@@ -13,8 +14,8 @@ export class ChunkWriter {
 
   /** What the backend calls the answer and its model. */
   name(id: unknown, model: unknown): void {
-    this.id = String(id ?? "");
-    this.model = this.form.model ?? String(model ?? "");
+    this.id = textIn(id);
+    this.model = this.form.model ?? textIn(model);
   }
 
   delta(delta: JsonRecord, finishReason: string | null = null): string {

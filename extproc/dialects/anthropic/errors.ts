@@ -25,9 +25,10 @@ const TOO_LONG = /^(?:prompt is too long|input length and `max_tokens` exceed co
 /** The `error` of an answer or of a stream's event, as OpenAI's API says it. The backend's own message is kept. */
 export function toOpenAiError(error: unknown): JsonRecord {
   const { type, message } = isRecord(error) ? error : {};
+  const name = typeof type === "string" ? type : "";
   const text = typeof message === "string" ? message : "The backend's error can't be read.";
-  const names = NAMES.get(String(type)) ?? UNKNOWN;
-  return { message: text, type: names.type, param: null, code: codeOf(names, String(type), text) };
+  const names = NAMES.get(name) ?? UNKNOWN;
+  return { message: text, type: names.type, param: null, code: codeOf(names, name, text) };
 }
 
 /** What a request was refused for decides whether another tier is asked, so two causes have their own code. */

@@ -5,6 +5,7 @@ import { ChunkWriter } from "./chunks.js";
 import { toOpenAiError, unreadable } from "./errors.js";
 import { toFinishReason } from "./finish.js";
 import type { AnswerForm } from "./form.js";
+import { textIn } from "./text-in.js";
 
 /**
  * A stream of Messages as one of chat completions, event by event. It ends with `[DONE]` only when the message ended,
@@ -77,9 +78,9 @@ export class StreamTranslator implements AnswerEditor {
     if (block.type !== "tool_use") return "";
     const call = this.callOfBlock.size;
     this.callOfBlock.set(index, call);
-    const named = { name: String(block.name ?? ""), arguments: "" };
+    const named = { name: textIn(block.name), arguments: "" };
     return this.chunks.delta({
-      tool_calls: [{ index: call, id: String(block.id ?? ""), type: "function", function: named }],
+      tool_calls: [{ index: call, id: textIn(block.id), type: "function", function: named }],
     });
   }
 
@@ -90,7 +91,7 @@ export class StreamTranslator implements AnswerEditor {
     const call = this.callOfBlock.get(index);
     if (delta.type !== "input_json_delta" || call === undefined || !delta.partial_json) return "";
     return this.chunks.delta({
-      tool_calls: [{ index: call, function: { arguments: String(delta.partial_json) } }],
+      tool_calls: [{ index: call, function: { arguments: textIn(delta.partial_json) } }],
     });
   }
 

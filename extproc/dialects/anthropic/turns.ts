@@ -24,12 +24,11 @@ export class Turns {
       if (!isRecord(message)) throw new Untranslatable("a message is no object");
       this.add(message);
     }
-    if (this.list.length === 0) throw new Untranslatable("nothing is said to the model");
+    if (this.turns.length === 0) throw new Untranslatable("nothing is said to the model");
   }
 
-  /** Turns without content are refused there. */
   get list(): readonly Turn[] {
-    return this.turns.filter(({ content }) => content.length > 0);
+    return this.turns;
   }
 
   get system(): string | undefined {
@@ -71,15 +70,23 @@ export class Turns {
 
   private addResult(id: unknown, content: unknown): void {
     const result = { type: "tool_result", tool_use_id: toToolId(id), content: blocksOf(content) };
-    const { content: blocks } = this.append("user", []);
+    const { content: blocks } = this.turnOf("user");
     blocks.splice(blocks.findLastIndex(({ type }) => type === "tool_result") + 1, 0, result);
   }
 
-  private append(role: Turn["role"], blocks: readonly JsonRecord[]): Turn {
+  /** Turns without content are refused there, so a message without any begins none. */
+  private append(role: Turn["role"], blocks: readonly JsonRecord[]): void {
+    if (blocks.length === 0) return;
+    const { content } = this.turnOf(role);
+    for (const block of blocks) content.push(block);
+  }
+
+  /** The last turn, if it is of that role, or a new one. */
+  private turnOf(role: Turn["role"]): Turn {
     const last = this.turns.at(-1);
-    const turn = last?.role === role ? last : { role, content: [] };
-    if (turn !== last) this.turns.push(turn);
-    turn.content.push(...blocks);
+    if (last?.role === role) return last;
+    const turn: Turn = { role, content: [] };
+    this.turns.push(turn);
     return turn;
   }
 }

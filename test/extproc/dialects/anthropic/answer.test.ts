@@ -153,3 +153,16 @@ test("an error that can't be read is JSON all the same", () => {
   assert.equal(errorOf(500, '{"error":{"type":"api_error"}}').message, "The backend's error can't be read.");
   assert.equal(JSON.parse(toErrorBody(500, undefined).toString()).error.type, "server_error");
 });
+
+test("an object where a text belongs is none, also one that can't be asked for a text", () => {
+  const odd = { toString: 1, valueOf: null };
+  const blocks = [
+    { type: "text", text: odd },
+    { type: "thinking", thinking: odd },
+    { type: "tool_use", id: odd, name: odd, input: {} },
+  ];
+  const { id, model, choices } = translate(message(blocks, { id: odd, model: odd }));
+  assert.deepEqual([id, model, choices[0].message.content], ["", "", ""]);
+  assert.deepEqual(choices[0].message.tool_calls[0].function, { name: "", arguments: "{}" });
+  assert.equal(errorOf(500, JSON.stringify({ error: { type: odd, message: "m" } })).message, "m");
+});

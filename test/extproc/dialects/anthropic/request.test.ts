@@ -55,6 +55,14 @@ test("joins messages of one role, and leaves out blank ones", () => {
   ]);
 });
 
+test("joins what a message without content stands between", () => {
+  for (const content of ["", null, []]) {
+    const { messages } = translate({ messages: [hi, { role: "assistant", content }, hi] });
+    const [turn, ...more] = messages as { content: unknown[] }[];
+    assert.deepEqual([turn?.content.length, more.length], [2, 0], JSON.stringify(content));
+  }
+});
+
 test("carries pictures and PDFs, by address or in base64", () => {
   const { messages } = translate({
     messages: [
