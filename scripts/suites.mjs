@@ -22,6 +22,7 @@ const nodeSuites = [
   { name: "wasm", source: "test/wasm", atOnce: 0 },
   // Each file takes every processor by itself.
   { name: "model", source: "test/model", atOnce: 1 },
+  { name: "inventory", source: "test/fuzz", atOnce: 1 },
   { name: "pack", source: "test/pack", atOnce: 1 },
   { name: "matrix", source: "test/versions", atOnce: 0 },
   // Nearly all their time is spent waiting for timers.
@@ -45,6 +46,8 @@ const commands = [
   { name: "fleet", main: "test/fleet/main.js", args: [], count: countCommand },
   { name: "kills", main: "test/kills/main.js", args: ["--minutes", "0.25"], count: countCommand },
   { name: "versions", main: "test/versions/main.js", args: [], count: countCommand },
+  // Two threads; the full setting is npm run fuzz.
+  { name: "fuzz", main: "test/fuzz/main.js", args: ["--cases", "2000"], count: countCommand },
   {
     name: "soak",
     main: "bench/main.js",

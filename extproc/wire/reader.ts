@@ -106,10 +106,11 @@ export class Reader {
     let scale = 1;
     for (let count = 0; count < MAX_VARINT_BYTES; count++) {
       const byte = this.bytes[this.advance(1)] ?? 0;
+      if (count === MAX_VARINT_BYTES - 1 && byte > 1) break;
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
       scale *= 128;
     }
-    throw new WireError("endless varint");
+    throw new WireError("a number of more than 64 bits");
   }
 }

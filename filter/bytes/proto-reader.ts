@@ -74,6 +74,8 @@ export class ProtoReader {
     let value: u64 = 0;
     for (let i = 0; i < MAX_VARINT_BYTES && this.at < this.end; i++) {
       const byte = load<u8>(this.at++);
+      // More than 64 bits, of which other readers make other numbers.
+      if (i === MAX_VARINT_BYTES - 1 && byte > 1) break;
       value |= (<u64>byte & 0x7f) << (<u64>i * 7);
       if (byte < 0x80) return value;
     }

@@ -222,3 +222,9 @@ test("numbers causes as the filter does", () => {
   assert.equal(causeOf(names.length), "UNKNOWN");
   assert.equal(causeNumber("nonsense"), 0);
 });
+
+test("a number of more than 64 bits is none, as it is for the filter", () => {
+  const sequence = (last: number) => Buffer.from([0x28, ...new Array<number>(9).fill(0xff), last]);
+  assert.throws(() => readSyncRequest(sequence(2)), WireError);
+  assert.throws(() => readSyncRequest(Buffer.from("128080808080808080803261", "hex")), WireError);
+});

@@ -89,6 +89,12 @@ describe("a protobuf writer", () => {
 });
 
 describe("a protobuf reader", () => {
+  it("takes a number of more than 64 bits for broken: others would make another number of it", () => {
+    expect(facts("08ffffffffffffffffff01")).toBe("1:18446744073709551615 end");
+    expect(facts("08ffffffffffffffffff02")).toBe("broken");
+    expect(facts("128080808080808080803261")).toBe("broken");
+  });
+
   it("reads numbers and bytes, and passes over the rest", () => {
     expect(facts("089601" + "2a03677075")).toBe("1:150 5:677075 end");
     expect(facts("0d01020304" + "110102030405060708" + "1001")).toBe("1: 2: 2:1 end");

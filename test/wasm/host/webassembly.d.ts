@@ -13,6 +13,7 @@ declare namespace WebAssembly {
   class Memory {
     private readonly brand: "Memory";
     readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
   }
   class RuntimeError extends Error {
     private readonly brand: "RuntimeError";
