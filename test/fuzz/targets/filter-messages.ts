@@ -52,6 +52,8 @@ export const filterProto: Target = {
   parsers: ["filter/bytes/proto-reader.ts"],
   seeds: [...RESPONSES, ...BARE],
   maxBytes: 400,
+  // Each field of two bytes is told in 24, for which there is a megabyte.
+  linearBytes: 65_536,
   open: withParsers((parsers, bytes) => {
     const count = parsers.ask("protoFields", bytes);
     const size = count < 0 ? -1 - count : count;
