@@ -55,7 +55,7 @@ export const benches: Readonly<Record<string, Bench>> = {
     counts: "requests in each cell, over all blocks",
     requests: 27_000,
     blocks: 9,
-    inReport: { requests: 7200, blocks: 9 },
+    inReport: { requests: 5600, blocks: 7 },
     run: measureScale,
   },
   instructions: {
@@ -63,7 +63,7 @@ export const benches: Readonly<Record<string, Bench>> = {
     counts: "requests in each cell, over all blocks",
     requests: 1500,
     blocks: 3,
-    inReport: { requests: 600, blocks: 3 },
+    inReport: { requests: 300, blocks: 3 },
     run: measureInstructions,
   },
   stream: {
@@ -71,7 +71,7 @@ export const benches: Readonly<Record<string, Bench>> = {
     counts: "streamed answers in each cell, over all blocks",
     requests: 864,
     blocks: 9,
-    inReport: { requests: 480, blocks: 5 },
+    inReport: { requests: 384, blocks: 4 },
     run: ({ requests, ...rest }) => measureStream({ ...rest, responses: requests }),
   },
   extproc: {
@@ -79,7 +79,7 @@ export const benches: Readonly<Record<string, Bench>> = {
     counts: "requests in each cell, over all blocks",
     requests: 90_000,
     blocks: 9,
-    inReport: { requests: 30_000, blocks: 5 },
+    inReport: { requests: 24_000, blocks: 4 },
     run: measureExtproc,
   },
   race: {
@@ -94,7 +94,7 @@ export const benches: Readonly<Record<string, Bench>> = {
     counts: "seconds in which faults go on",
     requests: 600,
     blocks: 1,
-    inReport: { requests: 60, blocks: 1 },
+    inReport: { requests: 30, blocks: 1 },
     run: ({ requests, say }) => measureKills({ seconds: requests, say }),
   },
   soak: {
@@ -102,7 +102,7 @@ export const benches: Readonly<Record<string, Bench>> = {
     counts: "requests in all; 200000 is enough for a quick look",
     requests: 2_000_000,
     blocks: 1,
-    inReport: { requests: 150_000, blocks: 1 },
+    inReport: { requests: 100_000, blocks: 1 },
     run: measureSoak,
   },
 };

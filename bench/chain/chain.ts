@@ -8,10 +8,12 @@ import {
   type Policy,
   shipped,
   withLongWait,
+  withModule,
   withoutFilters,
   withPolicy,
 } from "../configs.js";
 import { differences, figure, ratios } from "../figures.js";
+import { buildNoop } from "../filters/wasm-peers.js";
 import { Fleet } from "../fleet.js";
 import { eventCount } from "../load/answers.js";
 import type { Expectation, LoadSettings } from "../load/caller.js";
@@ -55,6 +57,7 @@ export async function measureChain(settings: ChainSettings): Promise<Measured> {
   const streams = new LiveStreams();
   try {
     const bare = await fleet.addEnvoy(withoutFilters(shipped("minimal.yaml", fleet.folder)));
+    const noop = await fleet.addEnvoy(withModule(shipped("minimal.yaml", fleet.folder), buildNoop()));
     const minimal = await fleet.addEnvoy(shipped("minimal.yaml", fleet.folder));
     const full = await fleet.addEnvoy(shipped("full.yaml", fleet.folder));
     const live = await fleet.addEnvoy(withPolicy(shipped("full.yaml", fleet.folder), withPatience));
@@ -80,6 +83,7 @@ export async function measureChain(settings: ChainSettings): Promise<Measured> {
     const refused = { status: refusal.status, head: "x-llm-breaker-reason: exhausted" };
     const cells = {
       bare: new Cell("bare", bare.pid, load(bare, tinyRequest, answered)),
+      noop: new Cell("noop", noop.pid, load(noop, tinyRequest, answered)),
       minimal: new Cell("minimal", minimal.pid, load(minimal, tinyRequest, answered)),
       full: new Cell("full", full.pid, load(full, tinyRequest, answeredByGpu)),
       live: new Cell("live", live.pid, load(live, tinyRequest, answeredByGpu), () => idleShare),
@@ -117,6 +121,7 @@ export async function measureChain(settings: ChainSettings): Promise<Measured> {
 
     const figures = {
       bareUs: figure(cells.bare.blocks),
+      noopAddedUs: figure(differences(cells.noop.blocks, cells.bare.blocks)),
       minimalAddedUs: figure(differences(cells.minimal.blocks, cells.bare.blocks)),
       fullAddedUs: figure(differences(cells.full.blocks, cells.bare.blocks)),
       fullAddedUs20kB: figure(differences(cells.full20kB.blocks, cells.bare20kB.blocks)),
