@@ -19,9 +19,14 @@ export function apiRoutes(): ApiRoute[] {
     Object.keys(verbs).map((verb) => ({
       method: verb.toUpperCase(),
       path: path.replace("{name}", "gpu"),
-      body: verb === "post" ? '{"for":"1h","why":"test"}' : undefined,
+      body: verb === "post" ? bodyFor(path) : undefined,
     })),
   );
+}
+
+/** A word that is no body of its route would be refused whoever says it, and so show nothing. */
+function bodyFor(path: string): string {
+  return path.endsWith("/reset") ? '{"why":"test"}' : '{"for":"1h","why":"test"}';
 }
 
 /** Other ways to write a path that some server, or some rule before it, takes for the same one. */
