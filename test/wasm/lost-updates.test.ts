@@ -110,6 +110,19 @@ describe("WASM-2: outcomes from many workers at once", () => {
     assert.equal(world.metrics.value("llm_breaker.gpu.lost_updates"), 0);
   });
 
+  test("successes that the tick files are filed whole when its first write is refused", () => {
+    const world = new World();
+    const random = seededRandom(9);
+    const workers = Array.from({ length: workerCount }, () => new Worker(world, policyWith()));
+    for (let count = 0; count < 640; count++) workers[count % workerCount]?.send();
+    world.shared.refuses = () => random() < 0.5;
+    for (const worker of workers) worker.fileSuccesses();
+    world.shared.refuses = undefined;
+    assert.equal(readRecord(world, "gpu").successes, 640);
+    assert.ok(world.shared.mismatches > 5);
+    assert.equal(world.metrics.value("llm_breaker.gpu.lost_updates"), 0);
+  });
+
   test("an update that can't get through is given up after a bounded number of tries, and counted", () => {
     const world = new World();
     const worker = new Worker(world, policyWith({}, onlyPrimary));
