@@ -1,11 +1,10 @@
-// What an admission goes by. A Closed backend's record is read once a tick: the gauge of its state, which every opening sets, tells
+// What an admission goes by. A Closed backend's record is read once a tick: the gauge that every opening sets tells
 // for a fraction of the price that it still is Closed (docs/decisions/0036).
 import { BackendRecord, initHead } from "./breaker/record";
 import { State } from "./breaker/state";
-import { canChangeCluster } from "./host/envoy-version";
-import { readGauge } from "./host/metrics";
 import { Backend } from "./policy/policy";
 import { readRecord } from "./records";
+import { isToldClosed } from "./steady";
 
 /** Should two workers have set the gauge in the wrong order, the record is looked at again by then. */
 const FRESH_MS: u64 = 250;
@@ -31,9 +30,8 @@ export function readState(backend: Backend, now: u64): usize {
   return ptr;
 }
 
-/** Before Envoy 1.39 the meter's gauge is another one than the gate's. */
 function isKnownClosed(backend: Backend, now: u64): bool {
   if (backend.closedGeneration === 0 || now < backend.closedMs || now >= backend.closedMs + FRESH_MS)
     return false;
-  return canChangeCluster() && readGauge(backend.metrics.state) === State.CLOSED;
+  return isToldClosed(backend);
 }

@@ -21,6 +21,7 @@ export function defineMetrics(backend: Backend): void {
   const prefix = "llm_breaker." + backend.alias + ".";
   const metrics: BackendMetrics = backend.metrics;
   metrics.state = defineGauge(prefix + "state");
+  metrics.steady = defineGauge(prefix + "steady");
   metrics.permitted = defineCounter(prefix + "permitted");
   metrics.refused = defineCounter(prefix + "refused");
   metrics.success = defineCounter(prefix + "outcome.success");

@@ -16,6 +16,7 @@ import { increment } from "./host/metrics";
 import { resultPtr, resultSize } from "./host/result";
 import { MAX_TRIES, readShared, replaceShared, sharedCas, writeShared } from "./host/shared-data";
 import { Backend } from "./policy/policy";
+import { tellSteadiness } from "./steady";
 import { updateTrend } from "./trends";
 
 let openSize: i32 = 0;
@@ -60,7 +61,9 @@ export function readRecord(backend: Backend, now: u64): usize {
 
 /** Writes back what {@link readRecord} gave; false when another worker was faster. */
 export function commit(backend: Backend, ptr: usize): bool {
-  return writeShared(backend.recordKey, ptr, openSize, openCas);
+  if (!writeShared(backend.recordKey, ptr, openSize, openCas)) return false;
+  tellSteadiness(backend, changetype<BackendRecord>(ptr));
+  return true;
 }
 
 /**

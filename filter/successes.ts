@@ -1,20 +1,23 @@
 // What goes well changes nothing at once: successes are gathered in this VM, and filed by its tick, or before the first outcome that
-// may change something (docs/decisions/0036). So most requests end without an update of the record that all workers share.
+// may change something (docs/decisions/0036). So most requests end without an update of the record that all workers share. But one
+// that comes amid failures in a row, of whichever worker, ends them at once.
 import { announce } from "./announce";
 import { onSuccesses, VERDICT_LATE } from "./breaker/breaker";
 import { BackendRecord } from "./breaker/record";
-import { random32 } from "./host/clock";
+import { nowMs, random32 } from "./host/clock";
 import { add, increment } from "./host/metrics";
 import { MAX_TRIES } from "./host/shared-data";
 import { Backend } from "./policy/policy";
 import { commit, readRecord } from "./records";
+import { isToldCalm } from "./steady";
 
 /** Successes are of one generation: those of an earlier one are filed before the first of the next. */
-export function noteSuccess(backend: Backend, generation: u32, now: u64): void {
+export function noteSuccess(backend: Backend, generation: u32): void {
   const facts = backend.facts;
-  if (facts.successGeneration !== generation) flushSuccesses(backend, now);
+  if (facts.successGeneration !== generation) flushSuccesses(backend, nowMs());
   facts.successGeneration = generation;
   facts.successes++;
+  if (!isToldCalm(backend)) flushSuccesses(backend, nowMs());
 }
 
 export function flushSuccesses(backend: Backend, now: u64): void {

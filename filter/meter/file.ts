@@ -8,7 +8,6 @@ import { Backend } from "../policy/policy";
 import { fileOutcome } from "../records";
 import { flushSuccesses, noteSuccess } from "../successes";
 import { noteSlowAnswer } from "./facts";
-import { recentMs } from "./recent";
 import { answerOf, backendOf, chainOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
 import { tellUsage } from "./usage";
 
@@ -24,9 +23,10 @@ export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
   if (backend.promptPrice + backend.completionPrice > 0) spend(slot, backend);
   if (chainOf(slot).limits) tellUsage(slot);
   if (outcome === Outcome.SUCCESS && backend.slowTokenTimeMs > 0) noteSlowAnswer(slot);
-  // A success in Closed moves no deadline, and its bucket is a second wide: it can wait for the tick.
+  // A success in Closed moves no deadline, and its bucket is a second wide: it can wait for the tick,
+  // as long as no worker has failures in a row.
   if (outcome === Outcome.SUCCESS && slot.permit === 0) {
-    noteSuccess(backend, slot.generation, max(recentMs(), slot.startMs));
+    noteSuccess(backend, slot.generation);
     return;
   }
   const now = nowMs();

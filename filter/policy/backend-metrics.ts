@@ -2,6 +2,8 @@
 @final
 export class BackendMetrics {
   state: u32 = 0;
+  /** For the workers themselves: `filter/steady.ts`. */
+  steady: u32 = 0;
   permitted: i32 = 0;
   refused: i32 = 0;
   success: i32 = 0;
