@@ -101,11 +101,12 @@ export const filterDirective: Target = {
 };
 
 const MAX_DEPTH = 32;
+const DEEP = "[".repeat(40) + "]".repeat(40);
 
 export const filterPolicyJson: Target = {
   name: "filter-policy-json",
   parsers: ["filter/policy/json.ts"],
-  seeds: [...POLICIES, ...fc.sample(fc.json({ maxDepth: 4 }), { numRuns: 60, seed: 3 })].map((text) =>
+  seeds: [...POLICIES, DEEP, ...fc.sample(fc.json({ maxDepth: 4 }), { numRuns: 60, seed: 3 })].map((text) =>
     Buffer.from(text),
   ),
   words: POLICY_WORDS,
@@ -122,6 +123,8 @@ export const filterPolicyJson: Target = {
       assert.ok(!Buffer.from(bytes.toString("utf8")).equals(bytes), "what is no JSON is taken");
       return "";
     }
+    // One that is empty may stand in the deepest.
+    assert.ok(depthOf(json.value) <= MAX_DEPTH + 1, "what is nested too deeply is taken");
     assert.deepEqual(
       wellFormed(JSON.parse(parsers.room(written).toString("utf8"))),
       wellFormed(json.value),

@@ -129,13 +129,19 @@ export const serviceSync: Target = {
   }),
 };
 
+const peerMessages = fc.sample(peerMessage, { numRuns: 80, seed: 11 }).map(writePeerMessage);
+const MAX_BACKENDS = 512;
+/** More backends than anybody may tell of, each without a word. */
+const manyBackends = Buffer.alloc(2 * (MAX_BACKENDS + 8), Buffer.from([0x2a, 0x00]));
+
 export const serviceGossip: Target = {
   name: "service-gossip",
   parsers: ["extproc/peers/message-reader.ts", "extproc/peers/message-writer.ts", "extproc/peers/version.ts"],
-  seeds: fc.sample(peerMessage, { numRuns: 80, seed: 11 }).map(writePeerMessage),
+  seeds: [...peerMessages, ...peerMessages.slice(0, 8).map((each) => Buffer.concat([each, manyBackends]))],
   open: sessionOf((bytes) => {
     const told = unlessDeclared(() => readPeerMessage(bytes), WireError);
     if (told === undefined) return "";
+    assert.ok(told.backends.length <= MAX_BACKENDS, "backends without a bound");
     // Text that was no UTF-8 is one afterwards.
     const again = readPeerMessage(writePeerMessage(told));
     assert.deepEqual(again, told, "written and read again it is another one");
