@@ -104,6 +104,9 @@ function behindIn({ scenario, scores }: Heat): string[] {
     if (winner) return [`${what}; ${winner.racer}: ${winner[each.key]}.`];
     // A target may be missed though nobody did better.
     const bound = boundOf(each.key, scenario, scores);
-    return bound && amountOf(us, each.key) > bound.most ? [`${what}, not ${bound.text}.`] : [];
+    if (bound && amountOf(us, each.key) > bound.most) return [`${what}, not ${bound.text}.`];
+    // Who never goes back has no failures and no hits, and pays for ever.
+    const isStillAway = each.key === "secondsToFull" && us.secondsToFull === undefined;
+    return isStillAway ? [`${what}, as far as was watched; nor was anybody else.`] : [];
   });
 }

@@ -29,8 +29,8 @@ export function readArguments(words: readonly string[], known: readonly string[]
   const cases = positive("cases", values.cases ?? String(minutes === undefined ? CASES : 1e9));
   return {
     only,
-    cases: Math.floor(cases),
-    seed: Math.floor(positive("seed", values.seed ?? String(SEED))),
+    cases,
+    seed: positive("seed", values.seed ?? String(SEED)),
     limitMs: minutes === undefined ? Number.POSITIVE_INFINITY : minutes * 60_000,
   };
 }
@@ -46,7 +46,8 @@ function parse(words: readonly string[]) {
 
 function positive(name: string, given: string): number {
   const number = Number(given);
-  if (!(number > 0 && number <= 2 ** 40))
-    throw new UsageError(`--${name} must be a number over 0, got ${given}`);
+  const isWhole = name === "minutes" || Number.isInteger(number);
+  if (!(number > 0 && number <= 2 ** 40 && isWhole))
+    throw new UsageError(`--${name} must be a ${isWhole ? "" : "whole "}number over 0, got ${given}`);
   return number;
 }

@@ -5,8 +5,15 @@ import { checkInThreads } from "./crowd/in-threads.js";
 import { readDiagram } from "./diagram.js";
 
 // More of them: LLM_BREAKER_MODEL_RUNS=5000000; others: LLM_BREAKER_MODEL_SEED=9.
-const runs = Number(process.env.LLM_BREAKER_MODEL_RUNS ?? 100_000);
-const seed = Number(process.env.LLM_BREAKER_MODEL_SEED ?? 8);
+const runs = whole("LLM_BREAKER_MODEL_RUNS", 100_000);
+const seed = whole("LLM_BREAKER_MODEL_SEED", 8);
+
+function whole(name: string, otherwise: number): number {
+  const text = process.env[name];
+  if (text === undefined) return otherwise;
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new Error(`${name} must be a whole number above 0, got "${text}"`);
+}
 
 /** What no schedule does: triggers that the model's policy has off, and the start of a process after another. */
 const unseen = /FAILURE_COUNT|LATENCY_DRIFT|COST_RATE|RESTORED/;

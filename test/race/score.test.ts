@@ -183,6 +183,16 @@ describe("a verdict", () => {
     ]);
   });
 
+  test("tells of a primary that was never gone back to", () => {
+    const us = { ...ours, secondsToFull: undefined };
+    const heats = [
+      { scenario, laps: [], scores: [us, peer("envoy", { secondsToFull: undefined, sickHits: 9 })] },
+    ];
+    assert.deepEqual(sectionOf(heats, [], []).behind, [
+      "Made up, from the fault's end until full service: never, as far as was watched; nor was anybody else.",
+    ]);
+  });
+
   test("has no winner among those who dropped callers, but in what they dropped", () => {
     const quick = peer("other", { bareFailures: 3, secondsToFull: 0, ttftP99Ms: 1 });
     const slow = { ...ours, secondsToFull: undefined, ttftP99Ms: 9000 };
