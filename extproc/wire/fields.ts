@@ -59,8 +59,12 @@ export function flag(reader: Reader): boolean {
 export function textUpTo(most: number): (reader: Reader) => string {
   return (reader) => {
     const bytes = reader.view();
-    if (bytes.length > most) throw new WireError(`field ${reader.field} is longer than ${most} bytes`);
-    return bytes.toString("utf8");
+    const text = bytes.length > most ? "" : bytes.toString("utf8");
+    // What is no UTF-8 grows to three times its size, and would be refused by whom it is told on to, with all that stands beside it.
+    const size = bytes.length * 3 > most ? Buffer.byteLength(text) : 0;
+    if (bytes.length > most || size > most)
+      throw new WireError(`field ${reader.field} is longer than ${most} bytes`);
+    return text;
   };
 }
 

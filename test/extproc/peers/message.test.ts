@@ -53,6 +53,19 @@ test("writes what a library reads, and reads what a library writes", () => {
   );
 });
 
+test("what was read can be told on: a name whose bytes are no UTF-8 grows in reading, and is refused once it is too long", () => {
+  const named = (size: number): Buffer => {
+    const field = Buffer.alloc(3 + size, 0xff);
+    field[0] = 0x0a;
+    field[1] = (size & 0x7f) | 0x80;
+    field[2] = size >> 7;
+    return field;
+  };
+  const { member } = readPeerMessage(named(80));
+  assert.equal(readPeerMessage(writePeerMessage({ ...readPeerMessage(named(80)) })).member, member);
+  assert.throws(() => readPeerMessage(named(200)), WireError);
+});
+
 test("reads any bytes in bounded time, or tells that they are no message", () => {
   const valid = message.map(writePeerMessage);
   const mangled = fc.tuple(valid, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => {
