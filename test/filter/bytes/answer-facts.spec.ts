@@ -1,6 +1,7 @@
 import { AnswerReader, feedAnswer, resetAnswer } from "../../../filter/bytes/answer";
 import { FACTS_SIZE, isBetweenEvents } from "../../../filter/bytes/answer-facts";
-import { changeReader, guarded } from "./support";
+import { guarded } from "../../fuzz/filter/guard-words";
+import { changeReader } from "./support";
 
 const answer = changetype<AnswerReader>(guarded(offsetof<AnswerReader>()));
 

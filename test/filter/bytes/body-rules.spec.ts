@@ -8,7 +8,8 @@ import {
   resetMatcher,
   SEARCHED,
 } from "../../../filter/bytes/body-rules";
-import { atMemoryEnd, guarded, isIntact, Noise } from "./support";
+import { guarded, isIntact } from "../../fuzz/filter/guard-words";
+import { atMemoryEnd, Noise } from "./support";
 
 const matcher = guarded(MATCHER_SIZE);
 

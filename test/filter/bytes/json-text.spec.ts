@@ -1,5 +1,6 @@
 import { MOST_PER_BYTE, writeJsonText } from "../../../filter/bytes/json-text";
-import { atMemoryEnd, guarded, isIntact, Noise } from "./support";
+import { guarded, isIntact } from "../../fuzz/filter/guard-words";
+import { atMemoryEnd, Noise } from "./support";
 
 const ROOM: i32 = 64;
 const out = guarded(ROOM * MOST_PER_BYTE);

@@ -1,6 +1,7 @@
 import { ProtoReader } from "../../../filter/bytes/proto-reader";
 import { ProtoWriter } from "../../../filter/bytes/proto-writer";
-import { atMemoryEnd, guarded, isIntact, Noise } from "./support";
+import { guarded, isIntact } from "../../fuzz/filter/guard-words";
+import { atMemoryEnd, Noise } from "./support";
 
 const ROOM: i32 = 600;
 const ROUNDS: i32 = 100_000;

@@ -17,7 +17,8 @@ import {
   RequestPeek,
   resetPeek,
 } from "../../../filter/bytes/request-peek";
-import { atMemoryEnd, changeReader, guarded, isIntact, Noise } from "./support";
+import { guarded, isIntact } from "../../fuzz/filter/guard-words";
+import { atMemoryEnd, changeReader, Noise } from "./support";
 
 const ROUNDS: i32 = 200_000;
 const ROOM: i32 = 1024;

@@ -17,10 +17,10 @@ import {
   RequestPeek,
   resetPeek,
 } from "../../../filter/bytes/request-peek";
+import { guarded, isIntact } from "../../fuzz/filter/guard-words";
 
 /** Each fixture is cut in this many random ways. */
 const RANDOM_CUTS: i32 = 24;
-const GUARD: u64 = 0xa5a5_5a5a;
 
 /** Repeatable noise (xorshift32). */
 export class Noise {
@@ -34,20 +34,6 @@ export class Noise {
     this.state = value;
     return <i32>(value % <u32>bound);
   }
-}
-
-/** Memory that nobody else has, with guard words around it that must stay as they are. */
-export function guarded(size: usize): usize {
-  const block = heap.alloc(size + 32);
-  memory.fill(block, 0xcc, size + 32);
-  const ptr = (block + 23) & ~15;
-  store<u64>(ptr - 8, GUARD);
-  store<u64>(ptr + size, GUARD);
-  return ptr;
-}
-
-export function isIntact(ptr: usize, size: usize): bool {
-  return load<u64>(ptr - 8) === GUARD && load<u64>(ptr + size) === GUARD;
 }
 
 let edge: i32 = 0;

@@ -16,7 +16,8 @@ import {
   resetPeek,
 } from "../../../filter/bytes/request-peek";
 import { nextPart, nextSseEvent, resetSse, SsePart, SseReader } from "../../../filter/bytes/sse";
-import { guarded, isIntact, roomAt } from "./guarded";
+import { guarded, isIntact } from "./guard-words";
+import { roomAt } from "./guarded";
 
 const FACTS: i32 = 20;
 const facts = new StaticArray<i32>(FACTS);

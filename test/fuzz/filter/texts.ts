@@ -14,7 +14,8 @@ import { readLoadMetrics, toldKvCacheUse, toldWaiting } from "../../../filter/by
 import { PathRule, pathRoom, writePath } from "../../../filter/bytes/request-path";
 import { parseDecimal } from "../../../filter/bytes/text";
 import { Pairs } from "../../../filter/host/headers";
-import { guarded, isIntact, roomAt } from "./guarded";
+import { guarded, isIntact } from "./guard-words";
+import { roomAt } from "./guarded";
 
 const matcher = guarded(MATCHER_SIZE);
 const rule = new PathRule();
