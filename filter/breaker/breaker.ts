@@ -195,6 +195,7 @@ export function onOutcome(
 /**
  * Files successes without a permit: a batch, as they are gathered over a tick.
  * @param generation the record's, when the calls were admitted
+ * @param endsStreak whether one of them came after all failures in a row
  * @param jitter as in {@link onOutcome}
  * @returns a verdict
  */
@@ -204,6 +205,7 @@ export function onSuccesses(
   now: u64,
   generation: u32,
   calls: u32,
+  endsStreak: bool,
   jitter: u32,
 ): i32 {
   const time = advanceClock(record, now);
@@ -211,7 +213,7 @@ export function onSuccesses(
   if (generation !== record.generation) return VERDICT_LATE;
   if (!isWatched(record, config)) return Cause.NONE;
   fileSuccesses(record, calls, time);
-  record.consecutiveFailures = 0;
+  if (endsStreak) record.consecutiveFailures = 0;
   return settle(record, config, time, trippedByCall(record, config, Outcome.SUCCESS), jitter);
 }
 

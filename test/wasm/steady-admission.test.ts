@@ -40,6 +40,17 @@ describe("what goes well is filed by the tick", () => {
     assert.equal(readRecord(world, "gpu").state, "OPEN");
   });
 
+  test("those from before another worker's failures don't end them when the tick files them", () => {
+    const policy = policyWith({ consecutiveFailuresThreshold: 3, failureRateThreshold: 0 }, onlyPrimary);
+    const [unlucky, other] = [new Worker(world, policy), new Worker(world, policy)];
+    for (let count = 0; count < 4; count++) other.send();
+    for (let count = 0; count < 2; count++) unlucky.send({ answer: () => failure });
+    other.fileSuccesses();
+    assert.equal(readRecord(world, "gpu").successes, 4);
+    unlucky.send({ answer: () => failure });
+    assert.equal(readRecord(world, "gpu").state, "OPEN");
+  });
+
   test("a failure is judged beside the successes before it, and ends no streak that they have broken", () => {
     const half = { minimumNumberOfCalls: 4, failureRateThreshold: 60, consecutiveFailuresThreshold: 2 };
     const worker = new Worker(world, policyWith(half, onlyPrimary));
