@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { loadGetEnvoy } from "../../support/get-envoy.js";
 import { findRepoRoot } from "../../support/repo-root.js";
 import { waitFor } from "../../support/wait-for.js";
@@ -19,7 +19,8 @@ const SERVERS: readonly (readonly [command: RegExp, ports: readonly number[]])[]
 
 export interface Place {
   readonly folder: string;
-  readonly environment: Readonly<Record<string, string>>;
+  /** All of it. */
+  readonly environment: NodeJS.ProcessEnv;
   remove(): void;
 }
 
@@ -35,7 +36,7 @@ export async function preparePlace(): Promise<Place> {
   symlinkSync(await envoyBinary(), join(envoyFolder, "envoy"));
   cpSync(join(root, "envoy"), join(folder, "envoy"), { recursive: true });
   const remove = () => rmSync(folder, { recursive: true });
-  return { folder, environment: { PATH: `${quickNpx()}:${process.env.PATH}` }, remove };
+  return { folder, environment: { ...readersEnvironment(), PATH: `${quickNpx()}:${readersPath()}` }, remove };
 
   /** npx takes seconds to find what is here; that it does find it is test/pack's matter. */
   function quickNpx(): string {
@@ -46,6 +47,20 @@ export async function preparePlace(): Promise<Place> {
     chmodSync(join(bin, "npx"), 0o755);
     return bin;
   }
+}
+
+/**
+ * `npm test` hands its own settings down, and puts packages' programs before the reader's: one of them is another, old npm,
+ * which takes `ignore-scripts` for a reason to do nothing at `npm start`.
+ */
+function readersEnvironment(): NodeJS.ProcessEnv {
+  const isNpms = (name: string): boolean => /^(npm_|INIT_CWD$)/i.test(name);
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isNpms(name)));
+}
+
+function readersPath(): string {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return folders.filter((folder) => !folder.includes("node_modules")).join(delimiter);
 }
 
 /** Waits until what the command has started in the background can be asked: a reader would have seen its log. */

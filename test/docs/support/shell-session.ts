@@ -18,11 +18,11 @@ export class ShellSession {
   #heard: () => void = () => {};
   #count = 0;
 
-  constructor(folder: string, environment: Readonly<Record<string, string>> = {}) {
+  constructor(folder: string, environment: NodeJS.ProcessEnv = process.env) {
     // A process group of its own: what is started in the background ends with it.
     this.#bash = spawn("bash", ["--noprofile", "--norc"], {
       cwd: folder,
-      env: { ...process.env, ...environment },
+      env: environment,
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
     });
