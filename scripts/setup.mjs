@@ -7,6 +7,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EnvoyUnavailableError, envoyBinary } from "../envoy/get-envoy.mjs";
 import { writeChecksums } from "./checksums.mjs";
+import { withLock } from "./lock.mjs";
+import { runningNpm } from "./running-npm.mjs";
 import { hashOf, isStamped, stamp } from "./stamp.mjs";
 
 const repoRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -43,12 +45,10 @@ function packagesAreInstalled() {
 
 function installPackages() {
   if (packagesAreInstalled()) return false;
-  // The npm that runs this, if one does: on its PATH an old one, which a package brings along, comes first.
-  const running = process.env.npm_execpath ?? "";
-  const isNpm = running.endsWith("npm-cli.js");
+  const [program = "", ...words] = runningNpm();
   const ci = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const remedy = "The packages could not be installed. Is a package registry reachable?";
-  runOrFail(isNpm ? process.execPath : "npm", isNpm ? [running, ...ci] : ci, remedy);
+  runOrFail(program, [...words, ...ci], remedy);
   return true;
 }
 
@@ -145,17 +145,29 @@ const steps = [
   ["envoy", fetchEnvoy],
 ];
 
-try {
-  if (Number(process.versions.node.split(".")[0]) < 20) {
-    throw new SetupError(`Node 20 or newer is needed, this is ${process.versions.node}.`);
-  }
+async function setUp() {
   for (const [name, step] of steps) {
     const startMs = performance.now();
     const changed = await step();
     const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
-    // Not to stdout: that is the JSON of the command that follows.
-    console.error(`setup: ${name.padEnd(11)}${(changed ? "done" : "up to date").padEnd(11)}${seconds} s`);
+    say(`${name.padEnd(11)}${(changed ? "done" : "up to date").padEnd(11)}${seconds} s`);
   }
+}
+
+/**
+ * Not to stdout: that is the JSON of the command that follows.
+ * @param {string} line
+ */
+function say(line) {
+  console.error(`setup: ${line}`);
+}
+
+try {
+  if (Number(process.versions.node.split(".")[0]) < 20) {
+    throw new SetupError(`Node 20 or newer is needed, this is ${process.versions.node}.`);
+  }
+  // Two at once would each remove what the other one has just installed or built.
+  await withLock(join(repoRoot, "build", ".setup.lock"), say, setUp);
 } catch (error) {
   const expected = error instanceof SetupError || error instanceof EnvoyUnavailableError;
   console.error(expected ? `setup: ${error.message}` : error);

@@ -4,11 +4,12 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { findRepoRoot } from "../support/repo-root.js";
 import { copiesOf } from "./support/dockerfile.js";
 import { type Packed, packAndInstall } from "./support/packed.js";
 
-// What `npm pack` makes, as somebody has it who installed it.
+// What `npm run pack` makes, as somebody has it who installed it.
 
 const repoRoot = findRepoRoot();
 let packed: Packed;
@@ -54,6 +55,17 @@ test("holds what runs, its YAML, docs and types, and neither tests nor sources n
     return source !== undefined && !existsSync(join(repoRoot, `${source}.ts`));
   });
   assert.deepEqual(orphans, [], "compiled from what is there no more");
+});
+
+test("a package that lacks what it needs is told from a whole one", async () => {
+  const script = pathToFileURL(join(repoRoot, "scripts", "pack.mjs")).href;
+  const { missingFrom } = (await import(script)) as { missingFrom(files: readonly string[]): string[] };
+  assert.deepEqual(missingFrom(packed.files), []);
+  const lacking = ["build/llm-breaker-meter.wasm", "build/page/index.html", "build/js/extproc/main.js"];
+  assert.deepEqual(
+    missingFrom(packed.files.filter((file) => !lacking.includes(file))).sort(),
+    lacking.sort(),
+  );
 });
 
 test("images hold what the package holds, and all of it is there", () => {

@@ -59,9 +59,9 @@ export const EXCEPTIONS: readonly Exception[] = [
     check: () => hasScript("build"),
   },
   {
-    command: "npm pack --ignore-scripts=false",
+    command: "npm run pack",
     why: "takes a minute; test/pack runs it",
-    check: () => hasScript("prepack"),
+    check: () => hasScript("pack"),
   },
   ...["service", "wasm"].map((image) => ({
     command: `docker build -f docker/${image}.Dockerfile -t REGISTRY/llm-breaker-${image}:0.1.0 .`,

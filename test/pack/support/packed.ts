@@ -96,17 +96,11 @@ function filesBelow(folder: string): string[] {
 }
 
 async function pack(repoRoot: string, folder: string): Promise<PackReport> {
-  // The checkout's .npmrc lets no package run a script, and so not our own prepack either.
-  const output = await npm(
-    repoRoot,
-    "pack",
-    "--ignore-scripts=false",
-    "--json",
-    "--silent",
-    "--pack-destination",
-    folder,
-  );
-  const [report] = JSON.parse(output.slice(output.indexOf("["))) as [PackReport];
+  const script = join(repoRoot, "scripts", "pack.mjs");
+  const words = [script, "--json", "--pack-destination", folder];
+  const settings = { cwd: repoRoot, env: settingsFree(), timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES };
+  const { stdout } = await run(process.execPath, words, settings);
+  const [report] = JSON.parse(stdout) as [PackReport];
   return report;
 }
 
@@ -131,14 +125,16 @@ function writeProject(repoRoot: string, folder: string, { filename, integrity, v
   writeFileSync(join(folder, "package-lock.json"), JSON.stringify(lock));
 }
 
+/** The npm that runs the tests, if one does, would take our own settings from here. */
+function settingsFree(): NodeJS.ProcessEnv {
+  const isSetting = (name: string): boolean => /^npm_(?!config_(cache|registry)$|execpath$)/i.test(name);
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSetting(name)));
+}
+
 async function npm(folder: string, ...words: string[]): Promise<string> {
-  // The npm that runs the tests, if one does, would take our own settings from here.
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^npm_(?!config_(cache|registry)$)/i.test(name),
-  );
   const settings = {
     cwd: folder,
-    env: Object.fromEntries(inherited),
+    env: settingsFree(),
     timeout: LIMIT_MS,
     maxBuffer: MAX_OUTPUT_BYTES,
   };
