@@ -53,9 +53,9 @@ export const benches: Readonly<Record<string, Bench>> = {
   scale: {
     what: "whether a request costs the same with many streams, buckets, backends and workers; memory of a stream",
     counts: "requests in each cell, over all blocks",
-    requests: 27_000,
-    blocks: 9,
-    inReport: { requests: 5600, blocks: 7 },
+    requests: 36_000,
+    blocks: 36,
+    inReport: { requests: 16_000, blocks: 16 },
     run: measureScale,
   },
   instructions: {

@@ -9,6 +9,17 @@ export interface TurnSettings {
   readonly prepare?: () => Promise<void>;
 }
 
+/** 500 tiny requests are some 50 ms of CPU; of fewer, ticks and the machine's other work are a tenth and more. */
+export const fewestPerBlock = 500;
+
+/** One line where figures will be noise. */
+export function warnOfFew(perBlock: number, say: (line: string) => void): void {
+  if (perBlock >= fewestPerBlock) return;
+  say(
+    `${perBlock} requests a block: below ${fewestPerBlock} the figures are noise, whatever they say (--requests, --blocks)`,
+  );
+}
+
 /**
  * Measures every cell once a block. Each block begins with another cell, so that none always comes right after the same
  * neighbour, and finds what that one left in the caches.
@@ -16,6 +27,7 @@ export interface TurnSettings {
 export async function measureInTurns(cells: readonly Cell[], settings: TurnSettings): Promise<void> {
   const { requests, blocks, say } = settings;
   const perBlock = Math.ceil(requests / blocks);
+  warnOfFew(perBlock, say);
   for (let block = 0; block < blocks; block++) {
     await settings.prepare?.();
     const first = block % cells.length;

@@ -23,6 +23,7 @@ import { Upstream } from "../load/upstream.js";
 import { machine } from "../machine.js";
 import { openAll } from "../open-all.js";
 import type { Measured } from "../report/section.js";
+import { warnOfFew } from "../turns.js";
 import { chainSection } from "./section.js";
 import { measureShares } from "./shares.js";
 import { judge } from "./targets.js";
@@ -97,6 +98,7 @@ export async function measureChain(settings: ChainSettings): Promise<Measured> {
 
     const idleShares: number[] = [];
     const perBlock = Math.ceil(settings.requests / settings.blocks);
+    warnOfFew(perBlock, say);
     for (let block = 1; block <= settings.blocks; block++) {
       idleShare = await cpuShare(live.pid, idlePeriodMs);
       idleShares.push(idleShare * 100);

@@ -31,6 +31,11 @@ export class Callgrind {
     control("--instr=on", pid);
   }
 
+  /** What happens from now on is not counted, and quicker. */
+  pause(pid: number): void {
+    control("--instr=off", pid);
+  }
+
   reset(pid: number): void {
     control("--zero", pid);
   }

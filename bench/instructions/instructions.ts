@@ -1,17 +1,17 @@
 // Instructions that Envoy executes for a request: steadier than time, blind to caches.
-import { setTimeout as delay } from "node:timers/promises";
 import type { EnvoyConfig } from "../../test/support/envoy-config.js";
 import { freePort } from "../../test/support/ports.js";
 import { answeringItself, shipped, withLongWait, withModule, withoutFilters } from "../configs.js";
 import { figure } from "../figures.js";
 import { buildNoop } from "../filters/wasm-peers.js";
 import { Fleet } from "../fleet.js";
-import { Caller, type LoadSettings } from "../load/caller.js";
+import type { LoadSettings } from "../load/caller.js";
 import { chatRequest, emptyRequest } from "../load/requests.js";
 import { Upstream } from "../load/upstream.js";
 import { openAll } from "../open-all.js";
 import type { Measured } from "../report/section.js";
 import { Callgrind } from "./callgrind.js";
+import { CountedEnvoy } from "./counted-envoy.js";
 import { instructionsResult, unmeasured } from "./result.js";
 
 export interface InstructionSettings {
@@ -25,11 +25,6 @@ export interface InstructionSettings {
 
 const clients = 10000;
 const connections = 4;
-/** Until V8 has compiled what is hot for good. */
-const warmUpRequests = 1500;
-const settleRequests = 100;
-const idleMs = 1100;
-const readyTimeoutMs = 240_000;
 /** Of the machine's cores: each Envoy under valgrind needs one for its start. */
 const atOnce = 2;
 
@@ -84,40 +79,16 @@ const directAnswer = {
     '"type":"service_unavailable","param":null,"code":"llm_breaker_exhausted"}}',
 };
 
-/** Thousands of requests are not needed: a request makes nearly the same instructions each time. */
 async function countCell(fleet: Fleet, plan: CellPlan, settings: InstructionSettings): Promise<number[]> {
-  const callgrind = new Callgrind();
-  const envoy = await fleet.addEnvoy(plan.config, { under: callgrind.command, readyTimeoutMs });
+  const counted = await CountedEnvoy.start(fleet, plan.config);
   try {
-    if (plan.kind === "refused") await openAll(envoy, clients);
-    const caller = new Caller(loadOf(plan, envoy.port(clients)));
-    await caller.send(warmUpRequests);
-    callgrind.start(envoy.pid);
-    await caller.send(settleRequests);
-    const counts: number[] = [];
-    const perBlock = Math.ceil(settings.requests / settings.blocks);
-    for (let block = 0; block < settings.blocks; block++) {
-      const idle = await countIdle(callgrind, envoy.pid);
-      const startMs = performance.now();
-      callgrind.reset(envoy.pid);
-      await caller.send(perBlock);
-      const count = await callgrind.read(envoy.pid);
-      counts.push((count - idle * (performance.now() - startMs)) / perBlock);
-    }
-    caller.close();
-    return counts;
+    if (plan.kind === "refused") await openAll(counted.envoy, clients);
+    const { requests, blocks } = settings;
+    const perBlock = Math.ceil(requests / blocks);
+    return await counted.count(loadOf(plan, counted.envoy.port(clients)), { requests: perBlock, blocks });
   } finally {
-    await envoy.stop();
-    callgrind.close();
+    await counted.stop();
   }
-}
-
-/** Instructions of a millisecond without requests: ticks go by the clock, which valgrind does not slow down. */
-async function countIdle(callgrind: Callgrind, pid: number): Promise<number> {
-  const startMs = performance.now();
-  callgrind.reset(pid);
-  await delay(idleMs);
-  return (await callgrind.read(pid)) / (performance.now() - startMs);
 }
 
 function loadOf(plan: CellPlan, port: number): LoadSettings {

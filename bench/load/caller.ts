@@ -35,15 +35,26 @@ export class Caller {
 
   /** Sends `count` requests. Connections stay open for the next call. */
   async send(count: number): Promise<void> {
-    while (this.#lines.length < this.#settings.connections) this.#lines.push(await Line.open(this.#settings));
     let left = count;
-    const takeNext = (): boolean => left-- > 0;
-    await Promise.all(this.#lines.map((line) => line.run(takeNext)));
-    this.chunks = this.#lines.reduce((sum, line) => sum + line.chunks, 0);
+    await this.#send(() => left-- > 0);
+  }
+
+  /** Sends requests for so long, and tells how many. */
+  async sendFor(periodMs: number): Promise<number> {
+    const endMs = performance.now() + periodMs;
+    let sent = 0;
+    await this.#send(() => performance.now() < endMs && ++sent > 0);
+    return sent;
   }
 
   close(): void {
     for (const line of this.#lines) line.close();
+  }
+
+  async #send(takeNext: () => boolean): Promise<void> {
+    while (this.#lines.length < this.#settings.connections) this.#lines.push(await Line.open(this.#settings));
+    await Promise.all(this.#lines.map((line) => line.run(takeNext)));
+    this.chunks = this.#lines.reduce((sum, line) => sum + line.chunks, 0);
   }
 }
 

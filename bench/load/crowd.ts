@@ -32,6 +32,11 @@ export class Crowd {
     await Promise.all(Array.from({ length: Math.min(openAtOnce, count) }, openSome));
   }
 
+  /** @throws when one of `count` has ended */
+  requireLive(count: number): void {
+    if (this.live !== count) throw new Error(`only ${this.live} of ${count} live streams were alive`);
+  }
+
   close(): void {
     for (const session of this.#sessions) session.destroy();
   }

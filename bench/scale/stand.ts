@@ -2,8 +2,11 @@ import type { RunningEnvoy } from "../../test/support/envoy.js";
 import type { EnvoyConfig } from "../../test/support/envoy-config.js";
 import { shipped, unmatchedTo, withoutFilters } from "../configs.js";
 import { Fleet } from "../fleet.js";
+import type { LoadSettings } from "../load/caller.js";
 import { Crowd } from "../load/crowd.js";
+import { chatRequest } from "../load/requests.js";
 import { UpstreamProcess } from "../load/upstream-process.js";
+import type { Scales } from "./scales.js";
 import { withBackends, withBuckets, withEqualWorkers, withPatience } from "./variants.js";
 
 /** One Envoy of the measurement, and what is special about it. */
@@ -14,14 +17,11 @@ export interface Variant {
   readonly workers?: number;
 }
 
-export interface Scales {
-  readonly liveStreams: readonly number[];
-  readonly buckets: readonly number[];
-  readonly backends: readonly number[];
-  readonly workers: readonly number[];
-}
+/** Port of the shipped files. */
+export const clients = 10000;
 
-const clients = 10000;
+const connectionsPerWorker = 8;
+const tinyRequest = chatRequest("tiny", 20, false);
 
 /** The same listener, routes and clusters, nothing of ours in between. */
 const bare = (config: EnvoyConfig): EnvoyConfig => unmatchedTo(withoutFilters(config), "gpu");
@@ -52,6 +52,13 @@ export function variantsOf({ liveStreams, buckets, backends, workers }: Scales):
       { name: `full, ${count} workers`, config: withEqualWorkers, workers: count },
     ]),
   ];
+}
+
+/** Tiny requests; full.yaml must have passed them on itself. */
+export function loadOf({ name, workers = 1 }: Variant, port: number): LoadSettings {
+  const isFull = name.startsWith("full");
+  const expect = { status: 200, ...(isFull && { head: "x-llm-breaker-backend: gpu" }) };
+  return { port, request: tinyRequest, expect, connections: connectionsPerWorker * workers };
 }
 
 export interface Stand {
@@ -90,12 +97,7 @@ export class Stands {
 
   /** @throws when a live stream has ended */
   requireLive(): void {
-    for (const { variant, crowd } of this.all) {
-      if (crowd.live === (variant.liveStreams ?? 0)) continue;
-      throw new Error(
-        `${variant.name}: only ${crowd.live} of ${variant.liveStreams} live streams were alive`,
-      );
-    }
+    for (const { variant, crowd } of this.all) crowd.requireLive(variant.liveStreams ?? 0);
   }
 
   async stop(): Promise<void> {

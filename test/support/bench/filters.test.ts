@@ -5,7 +5,7 @@ import { Cell } from "../../../bench/cell.js";
 import { ratioOfMedians } from "../../../bench/figures.js";
 import { measureFilters } from "../../../bench/filters/filters.js";
 import { filtersResult } from "../../../bench/filters/report.js";
-import { measureInTurns } from "../../../bench/turns.js";
+import { fewestPerBlock, measureInTurns, warnOfFew } from "../../../bench/turns.js";
 import { findRepoRoot } from "../repo-root.js";
 
 const silent = (): void => {};
@@ -63,5 +63,13 @@ describe("what other filters cost", () => {
     });
     await measureInTurns(cells, { requests: 2, blocks: 2, say: silent });
     assert.equal(order.join(""), "abcbca");
+  });
+
+  test("so few requests a block that figures mean nothing are told of, in one line", () => {
+    const said: string[] = [];
+    warnOfFew(fewestPerBlock, (line) => said.push(line));
+    assert.equal(said.length, 0);
+    warnOfFew(33, (line) => said.push(line));
+    assert.match(said.join("\n"), /^33 requests a block: .*noise.*$/);
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { medianWithin } from "../../../bench/figures.js";
 import { measureStreamMemory, vmResidentBytes } from "../../../bench/scale/memory.js";
 import { scaleResult } from "../../../bench/scale/report.js";
 import { Stands } from "../../../bench/scale/stand.js";
@@ -9,6 +10,7 @@ import { vmBytesPerStream } from "../../../bench/scale/vm-bytes.js";
 import { findRepoRoot } from "../repo-root.js";
 
 const modules = join(findRepoRoot(), "build");
+const memory = { liveStreams: 0, resident: 5000, vmResident: 1000, vmSize: 2000 };
 const guard = 8 * 2 ** 30;
 
 describe("the cost of many", () => {
@@ -55,31 +57,45 @@ describe("the cost of many", () => {
     assert.equal(vmResidentBytes(maps.join("")), 8 * 1024);
   });
 
-  test("what costs more with many is told, and what costs 5 µs more is not", () => {
-    const cpu = {
-      bare: [50],
-      full: [60],
-      "bare, 2 workers": [50],
-      "full, 2 workers": [66],
-      "full, 1 buckets": [60],
-      "full, 9 buckets": [64],
-    };
-    const memory = { vmResident: 1000, vmSize: 2000 };
-    const { section } = scaleResult({
-      scales: { liveStreams: [], buckets: [1, 9], backends: [], workers: [2] },
-      cpu: new Map(Object.entries(cpu)),
-      idlePercent: new Map(),
-      memory: [{ name: "full", liveStreams: 0, resident: 5000, ...memory }],
-      vmBytes: 500,
-      lostUpdates: 0,
-    });
-    assert.deepEqual(
-      section.rows.map(({ what, figure, target }) => [what, figure.median, target?.met]),
+  test("what costs more with many is told, what costs 5 µs more is not, and what is too unsteady says so", () => {
+    const blocks = (us: number, noise = 0) => Array.from({ length: 12 }, (_, at) => us + noise * (at % 3));
+    const compared = (figures: Record<string, number[]>) => new Map(Object.entries(figures));
+    const cpu = new Map([
       [
-        ["9 window buckets", 1.4, true],
-        ["2 workers", 1.6, false],
+        "buckets",
+        compared({ bare: blocks(50), "full, 1 buckets": blocks(60), "full, 9 buckets": blocks(64) }),
       ],
-    );
-    assert.equal(section.behind.length, 1);
+      [
+        "workers",
+        compared({
+          ...{ bare: blocks(50), full: blocks(60) },
+          ...{ "bare, 2 workers": blocks(50), "full, 2 workers": blocks(66) },
+          ...{ "bare, 4 workers": blocks(50), "full, 4 workers": blocks(62, 9) },
+        }),
+      ],
+    ] as const);
+    const instructions = compared({ bare: [200], "full, 1 buckets": [300], "full, 9 buckets": [320] });
+    const { section } = scaleResult({
+      scales: { liveStreams: [], buckets: [1, 9], backends: [], workers: [2, 4] },
+      times: { cpu, idlePercent: new Map(), memory: [{ ...memory, name: "full" }], lostUpdates: 0 },
+      instructions,
+      vmBytes: 500,
+    });
+    const told = section.rows.map(({ what, figure: { median }, target }) => [what, median, target?.met]);
+    assert.deepEqual(told, [
+      ["9 window buckets, by instructions", 1.2, false],
+      ["9 window buckets, by time", 1.4, true],
+      ["2 workers, by time", 1.6, false],
+      ["4 workers, by time", 2.1, true],
+    ]);
+    assert.match(section.rows.at(-1)?.target?.text ?? "", /not shown by time, 1.2 to 3$/);
+    assert.equal(section.behind.length, 2);
+  });
+
+  test("where the median of blocks lies is not moved by one odd block, and fewer than six tell nothing", () => {
+    const twelve = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 99];
+    assert.deepEqual(medianWithin(twelve), { median: 6.5, spread: [3, 10] });
+    assert.deepEqual(medianWithin([5, 1, 3, 9, 7, 11]), { median: 6, spread: [1, 11] });
+    assert.deepEqual(medianWithin([3, 1, 2]), { median: 2, spread: [1, 3] });
   });
 });
