@@ -5,8 +5,12 @@ export interface Arrived {
   /** The caller's name for it; "" for a probe. */
   readonly user: string;
   readonly isProbe: boolean;
+  readonly isStreamed: boolean;
   /** The address it came from, which tells the gateway. */
   readonly from: string;
+  /** When its gateway sent it; `atMs` for one that does not tell. */
+  readonly sentMs: number;
+  /** When the backend read it. */
   readonly atMs: number;
   /** Infinite for one that its process did not outlive. */
   readonly endMs: number;
@@ -24,7 +28,9 @@ export function readArrivals(file: string): Arrived[] {
     const blank = {
       user: "",
       isProbe: false,
+      isStreamed: false,
       from: "",
+      sentMs: 0,
       atMs: 0,
       endMs: Number.POSITIVE_INFINITY,
       isWhole: false,

@@ -8,6 +8,7 @@ import { between, jittered, seededRandom } from "../../demo/random.js";
 import { isProbe } from "../e2e/support/rig.js";
 import { completionJson, doneEvent, finishEvent, roleEvent, tokenEvent } from "../support/completion.js";
 import { type BackendProcessSettings, SETTINGS_VARIABLE } from "./backend-settings.js";
+import { SENT_AT_HEADER } from "./gateway-config.js";
 
 interface Asked {
   readonly model?: string;
@@ -41,9 +42,18 @@ async function complete(request: IncomingMessage, response: ServerResponse): Pro
   const body = Buffer.concat(parts);
   const asked = JSON.parse(body.toString("utf8")) as Asked;
   const from = request.socket.remoteAddress ?? "";
-  write({ id, user: asked.user ?? "", isProbe: isProbe(body), from, atMs });
+  const sentMs = sentAt(request) ?? atMs;
+  const isStreamed = asked.stream === true;
+  write({ id, user: asked.user ?? "", isProbe: isProbe(body), isStreamed, from, sentMs, atMs });
   response.on("close", () => write({ id, endMs: monotonicMs(), isWhole: response.writableFinished }));
-  await (asked.stream === true ? streamed(asked, response) : whole(asked, response));
+  await (isStreamed ? streamed(asked, response) : whole(asked, response));
+}
+
+/** On the monotonic clock. */
+function sentAt({ headers }: IncomingMessage): number | undefined {
+  const wallSeconds = Number(headers[SENT_AT_HEADER] ?? Number.NaN);
+  if (Number.isNaN(wallSeconds)) return undefined;
+  return wallSeconds * 1_000 - Date.now() + monotonicMs();
 }
 
 /** A request for so many tokens and for no less gets as many, so that one can be made to last. */

@@ -3,6 +3,7 @@ import {
   chainOf,
   clusterOf,
   connectionManager,
+  type Filter,
   type PolicyJson,
   protocolOf,
   type ShippedConfig,
@@ -10,11 +11,15 @@ import {
 
 /** Longer than a busy machine takes, and short enough that what is stopped is missed. */
 export const firstTokenTimeoutMs = 3_000;
+/** Of an answer in one piece. */
+export const answerTimeoutMs = 8_000;
 export const stallTimeoutMs = 4_000;
 /** Calls that gpu may have at once, of one gateway: enough for the load, and a leak of them shows. */
 export const mostCalls = 64;
 /** Canaries at once of the whole group. */
 export const canaryCap = 2;
+/** Tells a backend when its gateway sent it the attempt, in seconds of the wall clock: a stopped process reads late. */
+export const SENT_AT_HEADER = "x-sent-at";
 
 export interface GatewayShape {
   readonly name: string;
@@ -38,7 +43,9 @@ export function patchGateway(config: ShippedConfig, shape: GatewayShape): void {
   options.http_filters = options.http_filters.filter(({ name }) => /meter|codec/.test(name));
   for (const name of ["gpu", "small", "public"]) {
     const source = { address: shape.sourceAddress, port_value: 0 };
-    Object.assign(clusterOf(config, name), { upstream_bind_config: { source_address: source } });
+    const cluster = clusterOf(config, name);
+    Object.assign(cluster, { upstream_bind_config: { source_address: source } });
+    protocolOf(cluster).http_filters.unshift(stamp);
   }
   if (shape.module) useModule(config, shape.module);
   if (shape.accessLog) logAccess(config, shape.accessLog);
@@ -57,11 +64,30 @@ function policy(policy: PolicyJson): void {
   Object.assign(backends.public ?? {}, { rewritesBody: false });
   const timeouts = {
     firstTokenTimeout: `${firstTokenTimeoutMs}ms`,
-    answerTimeout: "8s",
+    // It becomes the per_try_timeout of Envoy, which knows only seconds.
+    answerTimeout: `${answerTimeoutMs / 1_000}s`,
     stallTimeout: `${stallTimeoutMs}ms`,
   };
   policy.chains = { chat: { ...chainOf(policy), ...timeouts } };
 }
+
+/** Among a cluster's own filters the start is that of the attempt, not of the caller's request. */
+const stamp: Filter = {
+  name: "stamp",
+  typed_config: {
+    "@type": "type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+    mutations: {
+      request_mutations: [
+        {
+          append: {
+            header: { key: SENT_AT_HEADER, value: "%START_TIME(%s.%3f)%" },
+            append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+          },
+        },
+      ],
+    },
+  },
+};
 
 /** Every VM of the configuration runs it. */
 function useModule(node: unknown, file: string): void {

@@ -1,17 +1,20 @@
 import type { Trial } from "../fleet/scenario.js";
 import { readAccessLog } from "./access-log.js";
-import { judgeBackend } from "./backend-laws.js";
+import { judgeBackend, seenBy } from "./backend-laws.js";
 import { unexpectedLines } from "./logs.js";
 import type { Played } from "./play.js";
 import { growth } from "./samples.js";
 import { letters, type System } from "./system.js";
 import { type Reason, type Unserved, unservedOf } from "./unserved.js";
 
-/** Pools and heaps settle, and a service loads a vocabulary once it counts; a leak of each request or round adds more. */
-const mostGrowthMb = 100;
-const mostMoreDescriptors = 400;
+/** After so many pools and heaps have settled, and each service has loaded the vocabulary that it counts by. */
+const settledSamples = 12;
 /** From fewer nothing can be told. */
 const leastSamples = 9;
+/** Normal are 11 MB at most, since Node's heaps breathe; a leak of each request or round adds more. */
+const mostGrowthMb = 30;
+/** Normal are 50 at most: Envoy keeps a connection for each call that it ever had at once. */
+const mostMoreDescriptors = 100;
 
 /** Everything that must hold, whatever was killed. The system is at its end by then. */
 export function judge(system: System, played: Played, trial: Trial): Map<Reason, number> {
@@ -30,9 +33,12 @@ export function judge(system: System, played: Played, trial: Trial): Map<Reason,
       .map((each) => shown(each, accessed.get(each.call.credential)?.details))
       .join("; ") || "all",
   );
-  const story = { strikes: played.strikes, splits: played.splits, calls };
-  judgeBackend("gpu", system, story, trial);
-  judgeBackend("small", system, story, trial);
+  for (const name of ["gpu", "small"] as const) {
+    const seen = seenBy(name, system.arrivalsFile(name), played.strikes);
+    const { strikes, splits } = played;
+    const transitions = { a: a.transitionsOf(name), b: b.transitionsOf(name) };
+    judgeBackend(name, seen, { strikes, splits, transitions }, trial);
+  }
   judgeSamples(played, trial);
   const lines = unexpectedLines(system.victims, played.strikes);
   trial.check(
@@ -45,11 +51,12 @@ export function judge(system: System, played: Played, trial: Trial): Map<Reason,
 
 function judgeSamples({ samples }: Played, trial: Trial): void {
   for (const [name, all] of samples.byName) {
-    if (all.length < leastSamples) continue;
-    const [before, after] = growth(all, "megabytes");
+    const settled = all.slice(settledSamples);
+    if (settled.length < leastSamples) continue;
+    const [before, after] = growth(settled, "megabytes");
     const isFlat = after - before <= mostGrowthMb;
     trial.check(`memory of ${name} is flat`, isFlat, `${before.toFixed(1)} MB, then ${after.toFixed(1)} MB`);
-    const [open, openAfter] = growth(all, "descriptors");
+    const [open, openAfter] = growth(settled, "descriptors");
     const isBounded = openAfter - open <= mostMoreDescriptors;
     trial.check(`descriptors of ${name} are bounded`, isBounded, `${open}, then ${openAfter}`);
   }

@@ -66,7 +66,7 @@ export async function playOutage(system: System, trial: Trial): Promise<Strike> 
   strike.endMs = monotonicMs();
   trial.note("ms to be well after the last outage", await whenWell(system));
   for (const letter of letters) {
-    const causes = system.gateways[letter].transitions.gpu.flatMap((log) => log.refresh());
+    const causes = system.gateways[letter].transitionsOf("gpu");
     const last = causes.filter((each) => each.atMs > strike.endMs).map(({ cause }) => cause);
     const isRamp = last.some((cause) => /RAMP_COMPLETE|GROUP_CLOSED/.test(cause));
     trial.check(`a ramp has closed gpu on gateway-${letter}`, isRamp, last.join(", "));

@@ -40,6 +40,10 @@ export class Gateway {
     this.readLog();
   }
 
+  transitionsOf(name: BackendName): Transition[] {
+    return this.transitions[name].flatMap((log) => log.refresh());
+  }
+
   /** The log of an Envoy that has just started. */
   readLog(): void {
     const log = this.envoy.running?.log;

@@ -1,5 +1,6 @@
 // Who got no whole answer, and the kill that explains it.
 import type { Accessed } from "./access-log.js";
+import { stallTimeoutMs } from "./gateway-config.js";
 import type { Strike } from "./strikes.js";
 import type { Letter } from "./system.js";
 import type { Call } from "./traffic.js";
@@ -50,12 +51,16 @@ function reasonOf(
   const wasUnderWay = call.startMs <= strike.doneMs + momentMs && call.endMs >= strike.atMs;
   if (!wasUnderWay) return undefined;
   const isStop = strike.act === "stop";
-  // A kill is noticed at once; who is stopped may not be missed before it goes on.
-  if (!isStop && call.endMs > strike.doneMs + noticedMs) return undefined;
+  if (call.endMs > endOf(strike) + noticedMs) return undefined;
   if (strike.victim === `gateway-${letter}`)
     return isStop ? "its gateway was stopped" : "its gateway was killed";
   if (strike.victim !== call.backend || call.verdict !== "brokenStream") return undefined;
   return isStop ? "its backend was stopped" : "its backend was killed";
+}
+
+/** A kill is noticed at once; who is stopped is missed after a while, or when it goes on. */
+function endOf({ act, doneMs, endMs }: Strike): number {
+  return act === "stop" ? Math.max(endMs, doneMs + stallTimeoutMs) : doneMs;
 }
 
 /** A trap takes all streams of its worker, whose gate's VM the access log names. */
