@@ -80,8 +80,6 @@ export function fileOutcome(
   weight: u32,
   retryAfterMs: u32,
 ): i32 {
-  // Told by the time of its VM's last tick, which is old after a stop of the process: no reason to turn the record's clock back.
-  const isPlain = outcome === Outcome.SUCCESS && permit === 0;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const ptr = readRecord(backend, now);
     if (ptr === 0) break;
@@ -90,7 +88,7 @@ export function fileOutcome(
     const verdict = breaker.onOutcome(
       record,
       backend.breaker,
-      isPlain ? max(now, record.clockMs) : now,
+      now,
       generation,
       permit,
       outcome,

@@ -20,6 +20,7 @@ import { collectGarbage } from "../../filter/host/log";
 import { parsePolicy } from "../../filter/policy/parse-policy";
 import { Backend } from "../../filter/policy/policy";
 import * as records from "../../filter/records";
+import * as successes from "../../filter/successes";
 
 const move = new Move();
 let backend: Backend = new Backend("none");
@@ -35,12 +36,16 @@ export function configure(ptr: usize, size: i32): bool {
   const policy = parsePolicy(String.UTF8.decodeUnsafe(ptr, size), 1, []);
   if (!policy) return false;
   backend = policy.backends[0];
+  // The one stat that decides something.
+  backend.metrics.steady = 1;
   return true;
 }
 
 /** As a VM that has just started: nothing told, nothing gathered, and the draws of this seed. */
 export function restart(seed: u32): void {
   startDraws(seed);
+  backend.facts.successes = 0;
+  backend.facts.successGeneration = 0;
   orders(backend.policyMode, -1, false);
   collectGarbage();
 }
@@ -101,7 +106,21 @@ export function fileOutcome(
   return verdict;
 }
 
-/** As the meter's tick files what its VM has gathered. */
+/** A success without a permit, which the VM may gather. */
+export function noteSuccess(generation: u32): void {
+  const top = mark();
+  successes.noteSuccess(backend, generation);
+  release(top);
+}
+
+/** As the meter's tick and any other outcome file the successes that the VM has gathered. */
+export function flushSuccesses(now: f64): void {
+  const top = mark();
+  successes.flushSuccesses(backend, <u64>now);
+  release(top);
+}
+
+/** As the meter's tick files what its VM has gathered of first tokens. */
 export function fileFirstTokens(now: f64, generation: u32, calls: u32, slow: u32): void {
   const top = mark();
   backend.facts.generation = generation;

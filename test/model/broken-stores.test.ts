@@ -97,9 +97,10 @@ describe("each rule is broken by a store that breaks it", () => {
   test(`a store that forgets what it has acknowledged: ${rules.lost}`, () =>
     assertBreaks(rules.lost, () => ({ store: new ForgetfulStore() })));
 
-  test(`a store that counts one failure in a row more: ${rules.model}`, () => {
+  test(`a store that counts one failure in a row more: ${rules.model}, and ${rules.gauge}`, () => {
     const store = changed(layout.consecutiveFailures, (streak) => streak + 1);
     assertBreaks(rules.model, () => ({ store: store() }));
+    assertBreaks(rules.gauge, () => ({ store: store(), hasModel: false }));
   });
 });
 

@@ -39,6 +39,10 @@ describe(`${runs} random interleavings of workers on one record`, () => {
     assert.ok(sum((each) => each.givenUp) > runs / 100);
   });
 
+  test("successes were filed in batches", () => {
+    assert.ok(sum((each) => each.batches) > runs / 10);
+  });
+
   test("every way of the state diagram was gone", () => {
     const expected = [...readDiagram()].filter((way) => !unseen.test(way));
     const untrodden = expected.filter((way) => sum(({ ways }) => ways.get(way) ?? 0) === 0);

@@ -13,6 +13,8 @@ export interface Coverage {
   races: number;
   /** Calls that gave up after too many lost races. */
   givenUp: number;
+  /** Successes of several requests that were filed by one write. */
+  batches: number;
   /** How often each way of the state diagram was gone. */
   readonly ways: Map<string, number>;
 }
@@ -35,7 +37,7 @@ export interface CheckOptions {
 
 /** Runs so many random schedules on the record code, until one breaks a rule; that one is shrunk. */
 export function checkSchedules({ runs, seed, crowd, isShrunk = true, module }: CheckOptions): Checked {
-  const coverage: Coverage = { runs: 0, nested: 0, races: 0, givenUp: 0, ways: new Map() };
+  const coverage: Coverage = { runs: 0, nested: 0, races: 0, givenUp: 0, batches: 0, ways: new Map() };
   let workers = new Workers(module);
   const property = fc.property(schedules, ([count, phase, commands]) => {
     const real = workers.crowd(count, crowd?.());
@@ -60,6 +62,7 @@ function addTo(coverage: Coverage, run: Omit<Coverage, "runs">): void {
   coverage.nested += run.nested;
   coverage.races += run.races;
   coverage.givenUp += run.givenUp;
+  coverage.batches += run.batches;
   for (const [way, count] of run.ways) coverage.ways.set(way, (coverage.ways.get(way) ?? 0) + count);
 }
 

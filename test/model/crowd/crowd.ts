@@ -2,13 +2,12 @@ import { settings } from "../policy.js";
 import { Outcome, Permission, State } from "../record/names.js";
 import type { Process, RecordWorker } from "../record/worker.js";
 import { drawn } from "../reference/breaker.js";
-import type { Operation, Orders } from "../reference/operation.js";
 import { liveAt, rules } from "./invariants.js";
 import { Observer } from "./observer.js";
-import { perform } from "./perform.js";
 import { PermitBook } from "./permit-book.js";
-import { draws, endOf, noOrders, ordersOf, pausesMs, waitsMs, wordOf } from "./picks.js";
+import { draws, endOf, ordersOf, pausesMs, waitsMs, wordOf } from "./picks.js";
 import type { Step, StepKind, Turn } from "./step.js";
+import { Vms } from "./vms.js";
 import { recordKey, WatchedStore } from "./watched-store.js";
 
 const startMs = 1_000_000;
@@ -43,10 +42,9 @@ export class Crowd implements Process {
   readonly store: WatchedStore;
   readonly observer: Observer;
   nowMs = startMs;
-  readonly #workers: readonly RecordWorker[];
+  readonly #vms: Vms;
+  readonly #count: number;
   readonly #permits: PermitBook;
-  readonly #orders: Orders[];
-  readonly #busy = new Set<number>();
   #streams: Stream[] = [];
   #probes: Probe[] = [];
   /** That of the last transition by a word from outside: a probe from before it is overruled. */
@@ -60,9 +58,9 @@ export class Crowd implements Process {
     const [first] = workers;
     if (!first) throw new Error("no workers");
     this.store = store;
-    this.#workers = workers;
-    this.#orders = workers.map(() => noOrders);
     this.observer = new Observer(store, first.layout, () => this.nowMs, hasModel);
+    this.#count = workers.length;
+    this.#vms = new Vms(workers, this.observer, store, () => this.nowMs);
     this.#permits = new PermitBook(this.observer, store);
     store.afterGet = (key) => this.#afterGet(key);
     store.refuses = (key) => key === recordKey && this.#refusals-- > 0;
@@ -70,9 +68,9 @@ export class Crowd implements Process {
 
   /** What a process does when it gets its policy. */
   start(): void {
-    for (const [index, { calls }] of this.#workers.entries()) calls.restart(index + 1);
+    for (let worker = 0; worker < this.#count; worker++) this.#vms.restart(worker, worker + 1);
     this.#refusals = 0;
-    this.#workers[0]?.calls.createRecord();
+    this.#vms.createRecord();
   }
 
   run({ step, within, refusals }: Turn): void {
@@ -88,6 +86,7 @@ export class Crowd implements Process {
   rest(): void {
     for (const stream of [...this.#streams]) this.#end(stream, Outcome.success, 0);
     for (const probe of [...this.#probes]) this.#answerProbe(probe, 0);
+    for (let worker = 0; worker < this.#count; worker++) this.#vms.flushSuccesses(worker);
     this.#permits.compare([], this.nowMs);
     this.nowMs += settings.permitTimeoutMs;
     const held = liveAt(this.observer.read(this.store), this.nowMs);
@@ -115,28 +114,17 @@ export class Crowd implements Process {
     firstTokens: (worker, pick) => this.#tellFirstTokens(worker, pick),
     wait: (_, pick) => this.#wait(waitsMs[pick] ?? this.#untilDueMs()),
     word: (worker, pick) => this.#hear(worker, pick),
-    orders: (worker, pick) => {
-      this.#orders[worker] = ordersOf(pick);
-    },
+    orders: (worker, pick) => this.#vms.order(worker, ordersOf(pick)),
     restart: (worker, pick) => this.#restart(worker, pick),
   };
 
   #act({ kind, worker, pick }: Step): void {
-    const free = this.#freeWorker(worker);
+    const free = this.#vms.freeWorker(worker);
     if (free >= 0) this.#acts[kind](free, pick);
   }
 
-  /** A worker does one thing at a time: the one that is meant, or the next one. */
-  #freeWorker(wanted: number): number {
-    for (let offset = 0; offset < this.#workers.length; offset++) {
-      const index = (wanted + offset) % this.#workers.length;
-      if (!this.#busy.has(index)) return index;
-    }
-    return -1;
-  }
-
   #wait(ms: number): void {
-    this.nowMs += this.#busy.size > 0 ? Math.min(ms, longestPauseMs) : ms;
+    this.nowMs += this.#vms.isAnyBusy ? Math.min(ms, longestPauseMs) : ms;
   }
 
   /** Until a probe is due, or the present one's lease is over. */
@@ -147,16 +135,16 @@ export class Crowd implements Process {
 
   /** As the gate does: a look, and a permit where the look draws one. */
   #arrive(worker: number, pick: number): void {
-    const seen = this.#call(worker, { kind: "look", random: draws[pick % draws.length] ?? 0 });
-    const generation = this.#generationOf(worker);
-    const permit = (seen & drawn) === 0 ? 0 : this.#call(worker, { kind: "canary", isIdle: false });
+    const seen = this.#vms.call(worker, { kind: "look", random: draws[pick % draws.length] ?? 0 });
+    const generation = this.#vms.generationOf(worker);
+    const permit = (seen & drawn) === 0 ? 0 : this.#vms.call(worker, { kind: "canary", isIdle: false });
     if (permit !== 0) this.#streams.push(this.#canary(worker, permit));
     else if ((seen & ~drawn) === Permission.permitted) this.#streams.push({ worker, generation, permit });
   }
 
   #canary(worker: number, permit: number): Stream {
     this.#permits.give(permit, this.#requests, this.nowMs);
-    return { worker, generation: this.#generationOf(worker), permit };
+    return { worker, generation: this.#vms.generationOf(worker), permit };
   }
 
   /** Permits of requests and of probes that feed a ramp. */
@@ -166,7 +154,7 @@ export class Crowd implements Process {
   }
 
   #streamOf(pick: number): Stream | undefined {
-    const free = this.#streams.filter(({ worker }) => !this.#busy.has(worker));
+    const free = this.#streams.filter(({ worker }) => !this.#vms.isBusy(worker));
     return free[pick % free.length];
   }
 
@@ -180,8 +168,18 @@ export class Crowd implements Process {
     this.#file(stream, outcome, retryAfterMs);
   }
 
-  #file({ worker, generation, permit }: Stream, outcome: number, retryAfterMs: number): void {
-    this.#call(worker, { kind: "outcome", generation, permit, outcome, retryAfterMs });
+  /** As the meter does: what goes well may wait, and all else comes after it. */
+  #file(stream: Stream, outcome: number, retryAfterMs: number): void {
+    const { nowMs } = this;
+    if (outcome === Outcome.success && stream.permit === 0)
+      return void this.#vms.noteSuccess(stream.worker, stream.generation);
+    if (outcome !== Outcome.neutral) this.#vms.flushSuccesses(stream.worker, nowMs);
+    this.#fileAlone(stream, outcome, retryAfterMs, nowMs);
+  }
+
+  #fileAlone(stream: Stream, outcome: number, retryAfterMs: number, nowMs = this.nowMs): void {
+    const { worker, generation, permit } = stream;
+    this.#vms.call(worker, { kind: "outcome", generation, permit, outcome, retryAfterMs }, nowMs);
     if (this.observer.isGivenUp) this.#permits.orphan(permit);
   }
 
@@ -191,7 +189,7 @@ export class Crowd implements Process {
     if (!stream) return;
     const { worker, permit } = stream;
     this.#streams = this.#streams.filter((each) => each !== stream);
-    if (permit !== 0) this.#call(worker, { kind: "release", permit });
+    if (permit !== 0) this.#vms.call(worker, { kind: "release", permit });
     if (permit !== 0 && this.observer.isGivenUp) this.#permits.orphan(permit);
     if (isSent) this.#file(stream, Outcome.neutral, 0);
   }
@@ -200,12 +198,13 @@ export class Crowd implements Process {
   #tick(worker: number): void {
     for (const { permit, worker: own } of [...this.#streams]) {
       if (own !== worker || permit === 0) continue;
-      this.#permits.renewed(permit, this.nowMs, () => this.#call(worker, { kind: "renew", permit }));
+      this.#permits.renewed(permit, this.nowMs, () => this.#vms.call(worker, { kind: "renew", permit }));
     }
-    this.#call(worker, { kind: "close" });
+    this.#vms.flushSuccesses(worker);
+    this.#vms.call(worker, { kind: "close" });
     const owner = ++this.#lastOwner;
-    if (this.#call(worker, { kind: "takeProbe", owner }) !== 0) this.#sendProbe(worker, owner);
-    const permit = this.#call(worker, { kind: "canary", isIdle: true });
+    if (this.#vms.call(worker, { kind: "takeProbe", owner }) !== 0) this.#sendProbe(worker, owner);
+    const permit = this.#vms.call(worker, { kind: "canary", isIdle: true });
     if (permit === 0) return;
     const stream = this.#canary(worker, permit);
     this.#probes.push({ worker, owner: 0, stream, leaseUntilMs: 0, generation: stream.generation });
@@ -222,7 +221,7 @@ export class Crowd implements Process {
   }
 
   #answerOne(pick: number): void {
-    const probe = this.#probes.find(({ worker }) => !this.#busy.has(worker));
+    const probe = this.#probes.find(({ worker }) => !this.#vms.isBusy(worker));
     if (probe) this.#answerProbe(probe, pick);
   }
 
@@ -230,9 +229,9 @@ export class Crowd implements Process {
     const { worker, owner, stream } = probe;
     const isWell = pick % 4 !== 3;
     this.#probes = this.#probes.filter((each) => each !== probe);
-    if (stream) this.#file(stream, isWell ? Outcome.success : Outcome.failure, 0);
-    else if (pick % 8 === 7) this.#call(worker, { kind: "abandon", owner });
-    else this.#call(worker, { kind: "probeVerdict", owner, isWell });
+    if (stream) this.#fileAlone(stream, isWell ? Outcome.success : Outcome.failure, 0);
+    else if (pick % 8 === 7) this.#vms.call(worker, { kind: "abandon", owner });
+    else this.#vms.call(worker, { kind: "probeVerdict", owner, isWell });
   }
 
   #tellFirstTokens(worker: number, pick: number): void {
@@ -240,7 +239,7 @@ export class Crowd implements Process {
     if (!stream) return;
     const calls = 1 + (pick % 4);
     const { generation } = stream;
-    this.#call(worker, { kind: "firstTokens", generation, calls, slow: pick % 3 === 0 ? calls : 0 });
+    this.#vms.call(worker, { kind: "firstTokens", generation, calls, slow: pick % 3 === 0 ? calls : 0 });
   }
 
   /** The group's word, or an operator's, made for what some worker has told: perhaps not so any more. */
@@ -249,7 +248,7 @@ export class Crowd implements Process {
     const stale = pick % 6 === 5 ? 1 : 0;
     const about = { version: ++this.#lastVersion, generation: generation - stale, isForAll: pick % 3 !== 0 };
     const word = wordOf(pick, openings);
-    this.#call(worker, { kind: "word", ...about, ...word });
+    this.#vms.call(worker, { kind: "word", ...about, ...word });
     const present = this.observer.read(this.store);
     if (present.lastCause === word.cause) this.#overruledUntil = present.generation;
   }
@@ -261,24 +260,15 @@ export class Crowd implements Process {
     for (const { permit } of [...this.#streams.filter(isDead), ...fed]) this.#permits.orphan(permit);
     this.#streams = this.#streams.filter((each) => !isDead(each));
     this.#probes = this.#probes.filter((each) => !isDead(each));
-    this.#orders[worker] = noOrders;
-    this.#workers[worker]?.calls.restart(pick + 1);
+    this.#vms.restart(worker, pick + 1);
   }
 
-  #generationOf(worker: number): number {
-    return (this.#workers[worker]?.calls.generation() ?? 0) >>> 0;
+  /** A worker notes a success, and reads the gauge. */
+  readSteadiness(): number {
+    return this.#vms.readSteadiness();
   }
 
-  /** One call into the record code; other workers may act within. */
-  #call(worker: number, operation: Operation): number {
-    const { calls } = this.#workers[worker] as RecordWorker;
-    const orders = this.#orders[worker] ?? noOrders;
-    const { nowMs } = this;
-    calls.orders(orders.mode, orders.rampShare, Number(orders.isHeld));
-    this.#busy.add(worker);
-    const act = { operation, orders, nowMs };
-    const answer = this.observer.during(act, () => perform(calls, operation, nowMs));
-    this.#busy.delete(worker);
-    return answer;
+  tellSteadiness(told: number): void {
+    this.#vms.tellSteadiness(told);
   }
 }

@@ -15,6 +15,7 @@ export const rules = {
   oneProbe: "one probe at a time",
   permits: "a permit is held by one request, or comes back in its time",
   clock: "the record's clock goes neither back nor ahead",
+  gauge: "the gauge tells how the record is",
   model: "the record is what the model says",
   answer: "the answer is what the model says",
   overwritten: "no write goes over one that it has not seen",

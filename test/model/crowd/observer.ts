@@ -1,5 +1,5 @@
 import type { Layout } from "../record/layout.js";
-import { State } from "../record/names.js";
+import { late, State } from "../record/names.js";
 import { type Snapshot, takeSnapshot } from "../record/snapshot.js";
 import { apply } from "../reference/breaker.js";
 import type { Act } from "../reference/operation.js";
@@ -15,7 +15,8 @@ const maxTries = 16;
 
 /** One call of a worker into the record code, from its begin to its end; others may lie within it. */
 interface Frame {
-  readonly act: Act;
+  /** What it is at, and what it has to do after that. */
+  readonly acts: Act[];
   /** The model as it was when the worker last read the record. */
   seen: Reference | undefined;
   done: Result | undefined;
@@ -36,6 +37,10 @@ export class Observer {
   nested = 0;
   /** Calls that were given up after too many lost races. */
   givenUp = 0;
+  /** That were accepted. */
+  writes = 0;
+  /** Successes of several requests that were filed by one write. */
+  batches = 0;
   /** Transitions, as the state diagram calls them. */
   readonly ways = new Map<string, number>();
   /** The last call ended after so many lost races that it gave up. */
@@ -68,20 +73,34 @@ export class Observer {
 
   onRead(): void {
     const frame = this.#frames.at(-1);
-    if (frame) frame.seen = this.model;
+    if (!frame) return;
+    if (this.#hasModel && isOver(frame)) this.#finish(frame, 0);
+    frame.seen = this.model;
+  }
+
+  /** The call that is under way has this to do, too. */
+  expect(act: Act): void {
+    this.#frames.at(-1)?.acts.push(act);
   }
 
   /** Runs a worker's call, and judges it at its end. Gives what it answered. */
-  during(act: Act, call: () => number): number {
-    const frame: Frame = { act, seen: undefined, done: undefined, refused: 0 };
+  during(acts: readonly Act[], call: () => number): number {
+    const frame: Frame = { acts: [...acts], seen: undefined, done: undefined, refused: 0 };
     if (this.#frames.length > 0) this.nested++;
     this.#frames.push(frame);
     const answer = call();
     this.#frames.pop();
+    do this.#finish(frame, answer);
+    while (frame.acts.length > 0);
+    return answer;
+  }
+
+  #finish(frame: Frame, answer: number): void {
     this.isGivenUp = frame.refused >= maxTries;
     if (this.isGivenUp) this.givenUp++;
-    if (this.#hasModel) this.#judge(frame, answer);
-    return answer;
+    const act = frame.acts.shift();
+    if (act && this.#hasModel) this.#judge(act, frame, answer);
+    Object.assign(frame, { seen: undefined, done: undefined, refused: 0 });
   }
 
   blame(rule: string, details: string): void {
@@ -89,6 +108,7 @@ export class Observer {
   }
 
   #onWrite(beforeBytes: Buffer, afterBytes: Buffer): void {
+    this.writes++;
     const before = this.#snapshotOf(beforeBytes);
     const after = this.#snapshotOf(afterBytes);
     if (after.generation !== before.generation) this.#countWay(wayOf(before, after));
@@ -101,9 +121,12 @@ export class Observer {
   }
 
   #compareWritten(frame: Frame, seen: Reference, after: Snapshot): void {
-    const told = JSON.stringify(frame.act.operation);
+    const [act] = frame.acts;
+    if (!act || frame.done) return void this.blame(rules.model, "written without anything to do");
+    const told = JSON.stringify(act.operation);
     if (seen !== this.model) this.blame(rules.overwritten, told);
-    frame.done = apply(seen, frame.act);
+    frame.done = apply(seen, act);
+    if (act.operation.kind === "successes" && act.operation.calls > 1) this.batches++;
     const { next } = frame.done;
     const difference = differenceOf(next, after);
     if (difference !== undefined) this.blame(rules.model, `${difference} after ${told}`);
@@ -115,8 +138,8 @@ export class Observer {
     this.ways.set(name, (this.ways.get(name) ?? 0) + 1);
   }
 
-  #judge({ act, seen, done, refused }: Frame, answer: number): void {
-    if (!seen) return;
+  #judge(act: Act, { seen, done, refused }: Frame, answer: number): void {
+    if (!seen) return void this.blame(rules.lost, `${JSON.stringify(act.operation)} without a look`);
     const result = done ?? apply(seen, act);
     const isMissing = done === undefined && !isSame(seen, result.next);
     // A probe's lease is tried for once: the next tick tries again.
@@ -142,6 +165,12 @@ export class Observer {
     this.#latest = { bytes, snapshot };
     return snapshot;
   }
+}
+
+/** Whether what a call does next is another thing. */
+function isOver({ acts: [act, ...more], seen, done, refused }: Frame): boolean {
+  if (!act || !seen || more.length === 0) return false;
+  return done !== undefined || refused >= maxTries || apply(seen, act).answer === late;
 }
 
 function isAnswered({ operation }: Act): boolean {

@@ -26,6 +26,9 @@ type Asked = Extract<Operation, { kind: "look" | "canary" | "outcome" | "takePro
 
 function tell(calls: RecordCalls, operation: Exclude<Operation, Asked>, nowMs: number): void {
   switch (operation.kind) {
+    case "successes":
+      calls.flushSuccesses(nowMs);
+      break;
     case "firstTokens":
       calls.fileFirstTokens(nowMs, operation.generation, operation.calls, operation.slow);
       break;

@@ -17,6 +17,8 @@ export interface RecordCalls {
     weight: number,
     retryAfterMs: number,
   ): number;
+  noteSuccess(generation: number): void;
+  flushSuccesses(now: number): void;
   fileFirstTokens(now: number, generation: number, calls: number, slow: number): void;
   releasePermit(now: number, permit: number): void;
   renewPermit(now: number, permit: number): void;
@@ -44,10 +46,12 @@ interface Exports extends RecordCalls {
   layout(): number;
 }
 
-/** The store and the clock of a process, as its workers share them. */
+/** What the workers of a process share: the store, the clock, and the gauge of filter/steady.ts. */
 export interface Process {
   readonly store: SharedStore;
   readonly nowMs: number;
+  readSteadiness(): number;
+  tellSteadiness(told: number): void;
 }
 
 /** One worker's instance of the records module, and the few host calls that it makes. */
@@ -82,7 +86,16 @@ export class RecordWorker {
         proxy_set_shared_data: this.#setShared,
         proxy_log: ignored,
         proxy_get_property: () => 1,
-        proxy_record_metric: ignored,
+        proxy_get_metric: (_id: number, at: number) => {
+          const told = this.process().readSteadiness();
+          this.#refresh();
+          this.#view.setBigUint64(at, BigInt(told), true);
+          return 0;
+        },
+        proxy_record_metric: (_id: number, told: bigint) => {
+          this.process().tellSteadiness(Number(told));
+          return 0;
+        },
       },
       wasi_snapshot_preview1: {
         clock_time_get: (_id: number, _precision: bigint, at: number) => {

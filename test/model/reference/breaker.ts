@@ -1,7 +1,15 @@
 import { settings as modelSettings, type Settings } from "../policy.js";
 import { Cause, late, Mode, Permission, State } from "../record/names.js";
 import type { Act, Operation, Orders, Word } from "./operation.js";
-import { closeWhenPassed, isMoving, onFirstTokens, onOutcome, type Result, stageOf } from "./outcomes.js";
+import {
+  closeWhenPassed,
+  isMoving,
+  onFirstTokens,
+  onOutcome,
+  onSuccesses,
+  type Result,
+  stageOf,
+} from "./outcomes.js";
 import { askedUntil, close, enter, isInRamp, isProbing, livePermits, open, type Reference } from "./state.js";
 
 /** The bit that {@link apply} sets where a look is drawn as a canary. */
@@ -26,6 +34,8 @@ function decide(from: Reference, { operation, orders }: Act, nowMs: number, sett
       return takeCanary(from, operation.isIdle, orders, nowMs, settings);
     case "outcome":
       return onOutcome(from, operation, orders, nowMs, settings);
+    case "successes":
+      return onSuccesses(from, operation, orders, nowMs, settings);
     case "firstTokens":
       return onFirstTokens(from, operation, orders, nowMs, settings);
     case "release":

@@ -30,6 +30,13 @@ export type Operation =
       readonly retryAfterMs: number;
     }
   | {
+      /** Without permits, as a VM has gathered them. */
+      readonly kind: "successes";
+      readonly generation: number;
+      readonly calls: number;
+      readonly endsStreak: boolean;
+    }
+  | {
       readonly kind: "firstTokens";
       readonly generation: number;
       readonly calls: number;

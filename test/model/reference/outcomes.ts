@@ -12,6 +12,7 @@ export interface Result {
 }
 
 type Ended = Extract<Operation, { kind: "outcome" }>;
+type Successes = Extract<Operation, { kind: "successes" }>;
 type FirstTokens = Extract<Operation, { kind: "firstTokens" }>;
 
 export const isMoving = (mode: number): boolean => mode === Mode.enforce || mode === Mode.shadow;
@@ -39,6 +40,22 @@ export function onOutcome(
   return permit !== 0 && isInRamp(from)
     ? onCanary(next, outcome, orders, nowMs, settings)
     : { next, answer: Cause.none };
+}
+
+export function onSuccesses(
+  from: Reference,
+  told: Successes,
+  orders: Orders,
+  nowMs: number,
+  settings: Settings,
+): Result {
+  if (!isFiling(orders.mode)) return { next: from, answer: Cause.none };
+  if (told.generation !== from.generation) return { next: from, answer: late };
+  if (!isWatched(from, orders)) return { next: from, answer: Cause.none };
+  const streak = told.endsStreak ? 0 : from.streak;
+  const window = add(advance(from.window, nowMs, settings.windowSeconds), { calls: told.calls });
+  const tripped = tripsOf(totalOf(window), streak, Outcome.success, settings);
+  return settle({ ...from, streak, window }, tripped, orders, nowMs, settings);
 }
 
 export function onFirstTokens(
