@@ -206,7 +206,7 @@ export function abandonProbe(backend: Backend, now: u64, owner: u64): void {
 /** Files what this VM has seen of a backend's first tokens and costs since the last tick. */
 export function fileFacts(backend: Backend, now: u64): void {
   const facts = backend.facts;
-  const isWatched = facts.calls + facts.slowCalls > 0 && fileFirstTokens(backend, now);
+  const isWatched = facts.calls + facts.slowCalls + facts.samples > 0 && fileFirstTokens(backend, now);
   const cause = updateTrend(backend, now, isWatched);
   if (cause !== Cause.NONE) fileTrend(backend, now, cause);
 }
@@ -226,6 +226,7 @@ function fileFirstTokens(backend: Backend, now: u64): bool {
       facts.generation,
       facts.calls,
       facts.slowCalls,
+      facts.slowInARow,
       random32(),
     );
     if ((verdict & breaker.VERDICT_LATE) !== 0) return false;

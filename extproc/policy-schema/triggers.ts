@@ -11,6 +11,7 @@ const TRIGGERS = [
   "engineFatal",
   "outOfMemory",
   "backpressure",
+  "consecutiveSlowCalls",
 ] as const;
 
 /** What opens a backend, and how strictly. */
@@ -32,6 +33,11 @@ export const triggerFields = {
     percent,
     "Opens at this share of slow ones among calls with a first token or its timeout; 0 = off.",
     { default: 40, bounds: "0–100" },
+  ),
+  consecutiveSlowCallsThreshold: field(
+    whole(0, MOST),
+    "Opens at so many slow ones in a row, those that still wait for their first token among them; 0 = off.",
+    { default: 10, bounds: "≥ 0" },
   ),
   slowFirstTokenThreshold: field(duration("1ms", HOUR), "A first token later than this …", { default: "8s" }),
   slowFirstTokenPerPromptToken: field(
@@ -72,7 +78,7 @@ export const triggerFields = {
   ),
   enforcingPercent: field(
     each(TRIGGERS, percent),
-    "`{failureRate, slowCallRate, consecutiveFailures, failureCount, latencyDrift, costRate, engineFatal, outOfMemory, backpressure}`: the share of a trigger's detections that open; the others are one line `llm.breaker report` and the counter `reported`.",
+    "`{failureRate, slowCallRate, consecutiveFailures, failureCount, latencyDrift, costRate, engineFatal, outOfMemory, backpressure, consecutiveSlowCalls}`: the share of a trigger's detections that open; the others are one line `llm.breaker report` and the counter `reported`.",
     { shown: "all 100", bounds: "0–100", isWhole: true },
   ),
 };

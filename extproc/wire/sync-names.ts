@@ -29,6 +29,7 @@ const CAUSES = [
   "GROUP_CLOSED",
   "OPERATOR_RESET",
   "RESTORED",
+  "CONSECUTIVE_SLOW_CALLS",
 ] as const;
 
 /** @throws WireError for a number that is no state's. */

@@ -58,6 +58,11 @@ function measure(backend: Backend, record: BackendRecord, cause: i32, now: u64):
         rate(<u64>record.totalSlowCalls * 100, record.totalFirstTokens) +
         threshold(config.slowCallRateThreshold)
       );
+    case Cause.CONSECUTIVE_SLOW_CALLS:
+      return (
+        number("consecutiveSlowCalls", max(record.consecutiveSlowCalls, 0)) +
+        threshold(config.consecutiveSlowCallsThreshold)
+      );
     case Cause.BACKPRESSURE: {
       const told: u64 = record.totalBackpressure;
       return (

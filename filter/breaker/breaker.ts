@@ -8,10 +8,11 @@ import { extendPermit, freePermit, isPermitLive } from "./permits";
 import { closeWhenPassed, countSuccess, isDrawn, isIdle, isInRamp, takeCanary } from "./ramp";
 import { BackendRecord } from "./record";
 import { heedRetryAfter } from "./retry-after";
+import { fileFirstTokens } from "./slow-call";
 import { Cause, State } from "./state";
 import { open, returnToOpen, startProbe, startRamp } from "./transitions";
 import { trippedByBackpressure, trippedByCall, trippedByFirstTokens, trippedByTrend } from "./triggers";
-import { fileFirstTokenCalls, fileOutcome, fileSuccesses } from "./window";
+import { fileOutcome, fileSuccesses } from "./window";
 
 export { VERDICT_LATE, VERDICT_REPORTED } from "./enforcement";
 
@@ -220,8 +221,8 @@ export function onSuccesses(
 /**
  * Files first tokens: facts of their own, known long before the outcome. A batch, as they are gathered over a tick.
  * @param generation the record's, when the calls were admitted
- * @param calls those with a first token, or the timeout of one
- * @param slow how many of them were slow
+ * @param calls those with a first token, the timeout of one, or one that is overdue
+ * @param slow how many of them were slow; `slowInARow`: of the latest, one after another
  * @param jitter as in {@link onOutcome}
  * @returns a verdict
  */
@@ -232,13 +233,14 @@ export function onFirstTokens(
   generation: u32,
   calls: u32,
   slow: u32,
+  slowInARow: u32,
   jitter: u32,
 ): i32 {
   const time = advanceClock(record, now);
   if (!isFiling(config.mode)) return Cause.NONE;
   if (generation !== record.generation) return VERDICT_LATE;
   if (!isWatched(record, config)) return Cause.NONE;
-  fileFirstTokenCalls(record, calls, slow, time);
+  fileFirstTokens(record, calls, slow, slowInARow, time);
   return settle(record, config, time, trippedByFirstTokens(record, config), jitter);
 }
 

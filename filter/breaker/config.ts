@@ -22,9 +22,10 @@ export enum Trigger {
   ENGINE_FATAL,
   OUT_OF_MEMORY,
   BACKPRESSURE,
+  CONSECUTIVE_SLOW_CALLS,
 }
 
-export const TRIGGER_COUNT: i32 = 9;
+export const TRIGGER_COUNT: i32 = 10;
 
 /** One step of the ramp: which share of eligible requests may be canaries, how many at once, how many must succeed. */
 @final
@@ -58,6 +59,8 @@ export class BreakerConfig {
   failureCountThreshold: i32 = 0;
   /** Slow calls per calls with a first token or its timeout, in percent, at which the backend opens; 0 = off. */
   slowCallRateThreshold: i32 = 40;
+  /** Calls in a row with a slow first token, or none after as long, at which the backend opens; 0 = off. */
+  consecutiveSlowCallsThreshold: i32 = 10;
   /** A first token later than this, plus the share of each prompt token, is slow. */
   slowFirstTokenThresholdMs: u32 = 8000;
   slowFirstTokenPerPromptTokenMs: u32 = 2;

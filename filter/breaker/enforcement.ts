@@ -19,6 +19,7 @@ const MOST_TELLING_FIRST: StaticArray<i32> = [
   Trigger.FAILURE_RATE,
   Trigger.FAILURE_COUNT,
   Trigger.SLOW_CALL_RATE,
+  Trigger.CONSECUTIVE_SLOW_CALLS,
   Trigger.BACKPRESSURE,
   Trigger.LATENCY_DRIFT,
   Trigger.COST_RATE,
@@ -100,6 +101,8 @@ function causeOf(trigger: i32): i32 {
       return Cause.ENGINE_FATAL;
     case Trigger.OUT_OF_MEMORY:
       return Cause.OUT_OF_MEMORY;
+    case Trigger.CONSECUTIVE_SLOW_CALLS:
+      return Cause.CONSECUTIVE_SLOW_CALLS;
     default:
       return Cause.BACKPRESSURE;
   }

@@ -7,7 +7,7 @@ export const MAX_PERMITS: i32 = 16;
 export const HISTORY_SIZE: i32 = 8;
 
 /** "LB" and the layout's number. Any change of the layout takes a new number; older bytes are then started afresh. */
-const LAYOUT_VERSION: u32 = 0x4c420003;
+const LAYOUT_VERSION: u32 = 0x4c420004;
 
 /** A canary's slot; free when `id` is 0 or the deadline has passed. */
 @unmanaged
@@ -93,6 +93,7 @@ export class BackendRecord {
   /** Why the last transition happened. */
   lastCause: i32;
   consecutiveFailures: i32;
+  consecutiveSlowCalls: i32;
   stageSuccesses: i32;
   nextPermitId: u32;
   /** Whether this opening began by the triggers of this gateway, not by the word of others. Stands until CLOSED. */
@@ -110,6 +111,7 @@ export class BackendRecord {
   totalOutOfMemory: u32;
   totalFirstTokens: u32;
   totalSlowCalls: u32;
+  reserved: u32;
 }
 
 const QUIET_OFFSET: usize = offsetof<BackendRecord>();

@@ -32,6 +32,7 @@ export enum Cause {
   OPERATOR_RESET,
   /** What the process before this one knew. */
   RESTORED,
+  CONSECUTIVE_SLOW_CALLS,
 }
 
 /** The state's name as resilience4j writes it; a static string. */
@@ -95,6 +96,8 @@ export function causeName(cause: i32): string {
       return "OPERATOR_RESET";
     case Cause.RESTORED:
       return "RESTORED";
+    case Cause.CONSECUTIVE_SLOW_CALLS:
+      return "CONSECUTIVE_SLOW_CALLS";
     default:
       return "UNKNOWN";
   }

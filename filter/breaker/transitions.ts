@@ -92,6 +92,7 @@ export function close(record: BackendRecord, now: u64, cause: i32): void {
   enter(record, State.CLOSED, 0, now, cause);
   clearRing(record, now);
   record.consecutiveFailures = 0;
+  record.consecutiveSlowCalls = 0;
   record.retryAfterUntilMs = 0;
   record.isEvidence = 0;
 }

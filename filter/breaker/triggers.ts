@@ -31,10 +31,13 @@ export function trippedByBackpressure(record: BackendRecord, config: BreakerConf
 
 /** After first tokens. */
 export function trippedByFirstTokens(record: BackendRecord, config: BreakerConfig): u32 {
+  let tripped: u32 = 0;
   const slow = <u64>record.totalSlowCalls * 100;
-  return isRateReached(config, slow, record.totalFirstTokens, config.slowCallRateThreshold)
-    ? 1 << Trigger.SLOW_CALL_RATE
-    : 0;
+  if (isRateReached(config, slow, record.totalFirstTokens, config.slowCallRateThreshold))
+    tripped |= 1 << Trigger.SLOW_CALL_RATE;
+  if (isCountReached(max(record.consecutiveSlowCalls, 0), config.consecutiveSlowCallsThreshold))
+    tripped |= 1 << Trigger.CONSECUTIVE_SLOW_CALLS;
+  return tripped;
 }
 
 /** After a trend, which was judged by its own record. */

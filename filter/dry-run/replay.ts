@@ -149,7 +149,9 @@ export class Replay {
     const generation = record.generation;
     const now = startMs + (<u64>tick + 1) * (SECOND_MS / TICKS) - 1;
     const slow = min(calls, quarterOf(seen.slowCalls, tick));
-    onFirstTokens(record, this.config, now, generation, calls, slow, this.draw());
+    // The latest ones: their order within the tick is not known.
+    const slowInARow = slow < calls ? 0 : calls;
+    onFirstTokens(record, this.config, now, generation, calls, slow, slowInARow, this.draw());
     if (record.generation !== generation) noteTransition(record, state, now - START_MS);
   }
 

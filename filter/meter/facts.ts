@@ -13,15 +13,34 @@ const SHORT_PROMPT_MS: u64 = 1000;
 export function noteFirstToken(slot: MeterSlot): void {
   slot.hasToken = true;
   slot.firstTokenMs = nowMs();
-  const took = slot.firstTokenMs > slot.tokenClockMs ? slot.firstTokenMs - slot.tokenClockMs : 0;
-  note(slot, took, isSlowFirstToken(backendOf(slot).breaker, took, requestOf(slot).promptTokens));
+  const took = waitedMs(slot, slot.firstTokenMs);
+  note(slot, took, isSlow(slot, took));
+}
+
+/**
+ * A call that has waited for its first token for as long as a slow one takes is slow, whatever is still to come: a backend that
+ * hangs would else be known only when the first caller is given up. Its time is noted once it is known.
+ */
+export function noteOverdue(slot: MeterSlot): void {
+  begin(slot);
+  slot.wasSlow = true;
+  countCall(slot, true);
+}
+
+/** Whether a first token after so long is slow for this call. */
+export function isSlow(slot: MeterSlot, tookMs: u64): bool {
+  return isSlowFirstToken(backendOf(slot).breaker, tookMs, requestOf(slot).promptTokens);
+}
+
+export function waitedMs(slot: MeterSlot, now: u64): u64 {
+  return now > slot.tokenClockMs ? now - slot.tokenClockMs : 0;
 }
 
 /** No first token came in time. */
 export function noteNoToken(slot: MeterSlot, now: u64): void {
   if (slot.hasToken) return;
   slot.hasToken = true;
-  note(slot, now > slot.tokenClockMs ? now - slot.tokenClockMs : 0, true);
+  note(slot, waitedMs(slot, now), true);
 }
 
 /**
@@ -33,42 +52,48 @@ export function noteSlowAnswer(slot: MeterSlot): void {
   if (tokens <= 0) return;
   const limitMs = <u64>tokens * backendOf(slot).slowTokenTimeMs;
   const now = nowMs();
-  const facts = backendOf(slot).facts;
   if (slot.reading === Reading.EVENTS) {
     if (!slot.hasToken || slot.wasSlow || now - slot.firstTokenMs <= limitMs) return;
     begin(slot);
-    facts.slowCalls++;
+    backendOf(slot).facts.slowCalls++;
+    increment(backendOf(slot).metrics.slow);
   } else {
     begin(slot);
-    facts.calls++;
-    if (now - slot.startMs <= limitMs) return;
-    facts.slowCalls++;
+    countCall(slot, now - slot.startMs > limitMs);
   }
-  increment(backendOf(slot).metrics.slow);
 }
 
 /** Hands a backend's facts to its records, and its first tokens to Envoy's histogram, one call into Envoy each. */
 export function flushFacts(backend: Backend, now: u64): void {
   const facts = backend.facts;
-  if (facts.calls === 0 && facts.slowCalls === 0 && facts.spend < 1) return;
+  if (facts.calls === 0 && facts.slowCalls === 0 && facts.samples === 0 && facts.spend < 1) return;
   fileFacts(backend, now);
   const histogram = backend.metrics.firstToken;
   for (let i = 0; i < facts.samples; i++) record(histogram, unchecked(facts.waits[i]));
   facts.calls = 0;
   facts.slowCalls = 0;
+  facts.slowInARow = 0;
   facts.samples = 0;
 }
 
-function note(slot: MeterSlot, tookMs: u64, isSlow: bool): void {
+function note(slot: MeterSlot, tookMs: u64, isLate: bool): void {
   if (slot.origin !== Origin.USER) return;
-  const backend = backendOf(slot);
-  const facts = backend.facts;
   begin(slot);
-  facts.calls++;
+  const facts = backendOf(slot).facts;
   facts.waits[facts.samples] = <u32>min<u64>(tookMs, u32.MAX_VALUE);
   facts.firstTokens[facts.samples++] = shortPromptMs(slot, tookMs);
-  slot.wasSlow = isSlow;
-  if (!isSlow) return;
+  // Overdue, it was counted while it waited.
+  if (slot.wasSlow) return;
+  slot.wasSlow = isLate;
+  countCall(slot, isLate);
+}
+
+function countCall(slot: MeterSlot, isLate: bool): void {
+  const backend = backendOf(slot);
+  const facts = backend.facts;
+  facts.calls++;
+  facts.slowInARow = isLate ? facts.slowInARow + 1 : 0;
+  if (!isLate) return;
   facts.slowCalls++;
   increment(backend.metrics.slow);
 }

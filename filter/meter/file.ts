@@ -23,6 +23,8 @@ export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
   if (backend.promptPrice + backend.completionPrice > 0) spend(slot, backend);
   if (chainOf(slot).limits) tellUsage(slot);
   if (outcome === Outcome.SUCCESS && backend.slowTokenTimeMs > 0) noteSlowAnswer(slot);
+  // A canary that was served late is no vote: it would close a backend that is as slow as when it was opened.
+  if (outcome === Outcome.SUCCESS && slot.permit !== 0 && slot.wasSlow) outcome = Outcome.NEUTRAL;
   // A success in Closed moves no deadline, and its bucket is a second wide: it can wait for the tick,
   // as long as no worker has failures in a row.
   if (outcome === Outcome.SUCCESS && slot.permit === 0) {

@@ -143,13 +143,14 @@ export function matcherOf(slot: MeterSlot): usize {
 
 /**
  * Sets from when the backend could have the whole request: neither our own queue nor the caller's upload counts against it
- * (traps.md 9).
+ * (traps.md 9). False where no connection was ready yet, as far as Envoy tells.
  */
-export function startTokenClock(slot: MeterSlot): void {
+export function startTokenClock(slot: MeterSlot): bool {
   slot.tokenClockMs = slot.startMs;
-  if (!readProperty(PROPERTY_POOL_READY) || resultSize() !== 8) return;
+  if (!readProperty(PROPERTY_POOL_READY) || resultSize() !== 8) return false;
   const waited = load<i64>(resultPtr()) / 1_000_000;
   if (waited > 0) slot.tokenClockMs = max(slot.tokenClockMs, slot.queuedMs + waited);
+  return true;
 }
 
 // Policies are pinned while attempts point into them (Policy.uses), so these pointers stay good.

@@ -12,10 +12,20 @@ import { Backend, Commit } from "../policy/policy";
 import { renewPermit } from "../records";
 import { flushSuccesses } from "../successes";
 import { concludeLate } from "./conclude";
-import { flushFacts, noteNoToken } from "./facts";
+import { flushFacts, isSlow, noteNoToken, noteOverdue, waitedMs } from "./facts";
 import { file } from "./file";
 import { noteTick } from "./recent";
-import { backendOf, chainOf, firstAttempt, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
+import {
+  backendOf,
+  chainOf,
+  firstAttempt,
+  MeterSlot,
+  Origin,
+  Phase,
+  Reading,
+  requestOf,
+  startTokenClock,
+} from "./slot";
 
 export const TICK_MS: u32 = 250;
 const RENEW_EVERY_MS: u64 = 5000;
@@ -56,6 +66,12 @@ function tellOf(backend: Backend, now: u64): void {
 /** True when the attempt was acted upon. */
 function check(slot: MeterSlot, now: u64): bool {
   if (slot.permit !== 0) keepPermit(slot, now);
+  const hasActed = lacksToken(slot) && noteWhenOverdue(slot, now);
+  return keepLimits(slot, now) || hasActed;
+}
+
+/** True when the attempt was acted upon. */
+function keepLimits(slot: MeterSlot, now: u64): bool {
   if (slot.phase === Phase.HOLDING) {
     // A long prompt's first token may take longer than any later pause: it has its own limit.
     if (awaitsToken(slot)) {
@@ -74,6 +90,25 @@ function check(slot: MeterSlot, now: u64): bool {
   actAs(slot.id);
   file(slot, slot.passedBytes >= BUFFERED_BYTES ? Outcome.NEUTRAL : Outcome.FAILURE, Failure.STALL);
   closeResponse();
+  return true;
+}
+
+/** Of a stream that was asked for: an answer in one piece has no first token. */
+function lacksToken(slot: MeterSlot): bool {
+  if (slot.hasToken || slot.wasSlow || requestOf(slot).stream !== 1) return false;
+  if (slot.phase === Phase.WAITING) return slot.isSent;
+  return slot.phase !== Phase.DONE && slot.reading === Reading.EVENTS;
+}
+
+/** True when the attempt was acted upon: one without an answer has to be asked when it was sent. */
+function noteWhenOverdue(slot: MeterSlot, now: u64): bool {
+  if (slot.phase !== Phase.WAITING) {
+    if (isSlow(slot, waitedMs(slot, now))) noteOverdue(slot);
+    return false;
+  }
+  if (now <= slot.startMs || !isSlow(slot, now - slot.startMs)) return false;
+  actAs(slot.id);
+  if (startTokenClock(slot) && isSlow(slot, waitedMs(slot, now))) noteOverdue(slot);
   return true;
 }
 

@@ -16,6 +16,7 @@ const TRIGGERS: string[] = [
   "engineFatal",
   "outOfMemory",
   "backpressure",
+  "consecutiveSlowCalls",
 ];
 
 /** What opens a backend, and how strictly. */
@@ -51,6 +52,12 @@ export function parseTriggers(fields: Fields, backend: Backend): void {
 function parseSlowness(fields: Fields, backend: Backend): void {
   const config = backend.breaker;
   config.slowCallRateThreshold = percent(fields, "slowCallRateThreshold", config.slowCallRateThreshold);
+  config.consecutiveSlowCallsThreshold = fields.integer(
+    "consecutiveSlowCallsThreshold",
+    0,
+    MAX_COUNT,
+    config.consecutiveSlowCallsThreshold,
+  );
   config.slowFirstTokenThresholdMs = fields.duration(
     "slowFirstTokenThreshold",
     1,

@@ -60,6 +60,9 @@ export class Facts {
   /** Calls with a first token, or its timeout. */
   calls: u32 = 0;
   slowCalls: u32 = 0;
+  /** Of the latest calls those that were slow, one after another. */
+  slowInARow: u32 = 0;
+  /** First tokens that came, in this tick or to calls that were filed as slow before. */
   samples: i32 = 0;
   /** Milliseconds each, as they would be for a short prompt. */
   readonly firstTokens: StaticArray<u32> = new StaticArray<u32>(FACTS_ROOM);

@@ -10,6 +10,10 @@ const backends: Record<string, ExtraBackend> = {
   long: { breaker, chain: { firstTokenTimeout: "5s" } },
   pieces: { breaker },
   left: { breaker, chain: { firstTokenTimeout: "5s" } },
+  hung: {
+    breaker: { ...breaker, slowCallRateThreshold: 0, consecutiveSlowCallsThreshold: 3 },
+    chain: { firstTokenTimeout: "5s" },
+  },
   pings: { breaker: { ...breaker, slowFirstTokenPerPromptToken: "0ms" }, chain: { firstTokenTimeout: "5s" } },
   prompts: {
     breaker: { ...breaker, slowFirstTokenPerPromptToken: "5ms", minimumNumberOfCalls: 4 },
@@ -61,13 +65,27 @@ test("an answer in one piece has no first token, however late it comes", async (
   assert.equal(await backend.state(), CLOSED);
 });
 
-test("a caller who left before the first token made nothing slow", async () => {
+test("a caller who left before a first token was due made nothing slow", async () => {
   const backend = under("left");
   rig.gpu.mode = { kind: "ttft", ms: 3_000 };
-  await Promise.all([1, 2, 3].map(() => backend.chat({ ...streamed, leaveAfterMs: 800 })));
+  await Promise.all([1, 2, 3].map(() => backend.chat({ ...streamed, leaveAfterMs: 300 })));
   assert.equal(await backend.counter("slow"), 0);
   assert.equal(await backend.counter("outcome.neutral"), 3);
   assert.equal(await backend.state(), CLOSED);
+});
+
+test("streams that hang open their backend while they still wait", async () => {
+  const backend = under("hung");
+  rig.gpu.mode = { kind: "hang" };
+  let waiting = 3;
+  const calls = [1, 2, 3].map(() =>
+    backend.chat({ ...streamed, leaveAfterMs: 2_500 }).finally(() => waiting--),
+  );
+  await backend.waitForCause("CONSECUTIVE_SLOW_CALLS");
+  assert.equal(waiting, 3);
+  await Promise.all(calls);
+  assert.equal(await backend.counter("slow"), 3);
+  assert.equal(await backend.counter("outcome.neutral"), 3);
 });
 
 test("comments, pings and a role are no first token", async () => {

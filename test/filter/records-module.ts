@@ -126,6 +126,7 @@ export function fileFirstTokens(now: f64, generation: u32, calls: u32, slow: u32
   backend.facts.generation = generation;
   backend.facts.calls = calls;
   backend.facts.slowCalls = slow;
+  backend.facts.slowInARow = slow < calls ? 0 : calls;
   records.fileFacts(backend, <u64>now);
   release(top);
 }

@@ -8,6 +8,7 @@ const triggers = [
   "ENGINE_FATAL",
   "OUT_OF_MEMORY",
   "SLOW_CALL_RATE",
+  "CONSECUTIVE_SLOW_CALLS",
   "FAILURE_COUNT",
   "LATENCY_DRIFT",
   "COST_RATE",

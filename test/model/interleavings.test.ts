@@ -16,7 +16,7 @@ function whole(name: string, otherwise: number): number {
 }
 
 /** What no schedule does: triggers that the model's policy has off, and the start of a process after another. */
-const unseen = /FAILURE_COUNT|LATENCY_DRIFT|COST_RATE|RESTORED/;
+const unseen = /FAILURE_COUNT|CONSECUTIVE_SLOW_CALLS|LATENCY_DRIFT|COST_RATE|RESTORED/;
 
 describe(`${runs} random interleavings of workers on one record`, () => {
   let checked: Checked[];

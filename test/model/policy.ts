@@ -58,6 +58,7 @@ export const modelPolicy = JSON.stringify({
         consecutiveFailuresThreshold: settings.streak,
         outOfMemoryThreshold: settings.outOfMemory,
         slowCallRateThreshold: settings.slowCallRate,
+        consecutiveSlowCallsThreshold: 0,
         backpressureRateThreshold: settings.backpressureRate,
         backpressureWait: `${settings.backpressureWaitMs}ms`,
         maxRetryAfter: `${settings.maxRetryAfterMs}ms`,

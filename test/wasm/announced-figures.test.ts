@@ -27,6 +27,7 @@ const quiet = {
   failureRateThreshold: 0,
   consecutiveFailuresThreshold: 0,
   slowCallRateThreshold: 0,
+  consecutiveSlowCallsThreshold: 0,
   backpressureRateThreshold: 0,
   outOfMemoryThreshold: 0,
   latencyDriftThreshold: 0,
@@ -146,6 +147,10 @@ describe("a transition's line has the numbers that caused it", () => {
     slow.firstTokens(4, 1_500);
     const { calls, failureRate, streak, ...measured } = slow.last;
     assert.deepEqual(measured, { cause: "SLOW_CALL_RATE", firstTokens: 10, slowCallRate: 40, threshold: 40 });
+    const row = new Announced({ consecutiveSlowCallsThreshold: 3, slowFirstTokenThreshold: "1s" });
+    row.firstTokens(3, 1_500);
+    assert.equal(row.last.cause, "CONSECUTIVE_SLOW_CALLS");
+    assert.deepEqual([row.last.consecutiveSlowCalls, row.last.threshold], [3, 3]);
     const drift = new Announced({ latencyDriftThreshold: 2.5 });
     drift.firstTokens(100, 400);
     drift.firstTokens(10, 1_300);

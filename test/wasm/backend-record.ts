@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { World } from "./host/world.js";
 
-const layoutVersion = 0x4c420003;
+const layoutVersion = 0x4c420004;
 
 /** What the tests read of a backend's record in shared data; filter/breaker/record.ts is its home. */
 export interface RecordFacts {
@@ -25,13 +25,13 @@ export function readRecord(world: World, alias: string): RecordFacts {
   assert.ok(state);
   let permits = 0;
   for (let index = 0; index < 16; index++) {
-    if (bytes.readUInt32LE(232 + index * 16 + 8) !== 0) permits++;
+    if (bytes.readUInt32LE(248 + index * 16 + 8) !== 0) permits++;
   }
   return {
     state,
     generation: bytes.readUInt32LE(96),
-    successes: bytes.readUInt32LE(132) - bytes.readUInt32LE(136),
-    failures: bytes.readUInt32LE(136),
+    successes: bytes.readUInt32LE(136) - bytes.readUInt32LE(140),
+    failures: bytes.readUInt32LE(140),
     permits,
   };
 }

@@ -36,7 +36,12 @@ describe("prompts of many sizes on a healthy backend", () => {
 
   /** Only a drift can open it. */
   function start(breaker: Readonly<Record<string, unknown>> = {}): void {
-    const off = { slowCallRateThreshold: 0, failureRateThreshold: 0, consecutiveFailuresThreshold: 0 };
+    const off = {
+      slowCallRateThreshold: 0,
+      consecutiveSlowCallsThreshold: 0,
+      failureRateThreshold: 0,
+      consecutiveFailuresThreshold: 0,
+    };
     worker = new Worker(world, policyWith({ ...off, ...breaker }));
   }
 

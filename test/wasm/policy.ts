@@ -17,6 +17,7 @@ export function opensOn(failures: number): Json {
     failureRateThreshold: 100,
     consecutiveFailuresThreshold: 0,
     outOfMemoryThreshold: 0,
+    consecutiveSlowCallsThreshold: 0,
     engineFatal: false,
   };
 }

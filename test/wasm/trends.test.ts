@@ -19,7 +19,12 @@ const streamed: BackendAnswer = {
   ],
 };
 /** Slow calls and streaks stay out of it. */
-const steady = { slowCallRateThreshold: 0, failureRateThreshold: 0, consecutiveFailuresThreshold: 0 };
+const steady = {
+  slowCallRateThreshold: 0,
+  consecutiveSlowCallsThreshold: 0,
+  failureRateThreshold: 0,
+  consecutiveFailuresThreshold: 0,
+};
 
 let world: World;
 let worker: Worker;

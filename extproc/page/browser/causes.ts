@@ -55,6 +55,15 @@ const TEXTS: Readonly<Record<string, CauseText>> = {
       "More replicas or shedding help; forcing it closed makes callers wait.",
     ],
   },
+  CONSECUTIVE_SLOW_CALLS: {
+    label: "no first token comes in time",
+    trigger: "consecutiveSlowCallsThreshold is reached",
+    todo: [
+      "All of the latest calls were slow, or still wait: a hang, or a queue that grows. Look at its queue and its log.",
+      SERVER,
+      WATCH,
+    ],
+  },
   LATENCY_DRIFT: {
     label: "first tokens drift away from their usual time",
     trigger: "latencyDriftThreshold is passed",

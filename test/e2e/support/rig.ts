@@ -145,6 +145,7 @@ export const noTrigger = {
   failureRateThreshold: 0,
   failureCountThreshold: 0,
   slowCallRateThreshold: 0,
+  consecutiveSlowCallsThreshold: 0,
   latencyDriftThreshold: 0,
   costRateThreshold: 0,
   backpressureRateThreshold: 0,

@@ -100,7 +100,7 @@ export class Backend {
   }
 
   /** Files first tokens of the present generation. */
-  firstTokens(calls: u32, slow: u32): i32 {
+  firstTokens(calls: u32, slow: u32, slowInARow: u32 = slow < calls ? 0 : calls): i32 {
     return onFirstTokens(
       this.record,
       this.config,
@@ -108,6 +108,7 @@ export class Backend {
       this.record.generation,
       calls,
       slow,
+      slowInARow,
       this.jitter,
     );
   }

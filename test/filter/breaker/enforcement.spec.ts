@@ -124,6 +124,8 @@ function onlyTrippedBy(trigger: i32): Backend {
   const one = new Backend();
   one.config.minimumNumberOfCalls = 1;
   one.config.consecutiveFailuresThreshold = trigger === Trigger.CONSECUTIVE_FAILURES ? 2 : 0;
+  one.config.slowCallRateThreshold = trigger === Trigger.SLOW_CALL_RATE ? 40 : 0;
+  one.config.consecutiveSlowCallsThreshold = trigger === Trigger.CONSECUTIVE_SLOW_CALLS ? 2 : 0;
   one.config.failureRateThreshold = trigger === Trigger.FAILURE_RATE ? 1 : 0;
   one.config.failureCountThreshold = trigger === Trigger.FAILURE_COUNT ? 2 : 0;
   return one;
@@ -134,6 +136,8 @@ function trip(trigger: i32): i32 {
   switch (trigger) {
     case Trigger.SLOW_CALL_RATE:
       return backend.firstTokens(10, 10);
+    case Trigger.CONSECUTIVE_SLOW_CALLS:
+      return backend.firstTokens(2, 2);
     case Trigger.LATENCY_DRIFT:
       return backend.trend(Cause.LATENCY_DRIFT);
     case Trigger.COST_RATE:

@@ -78,6 +78,7 @@ function anyConfig(): BreakerConfig {
   config.outOfMemoryThreshold = <i32>anyNumber();
   config.failureCountThreshold = <i32>anyNumber();
   config.slowCallRateThreshold = <i32>anyNumber();
+  config.consecutiveSlowCallsThreshold = <i32>anyNumber();
   config.backpressureRateThreshold = <i32>anyNumber();
   config.backpressureWaitMs = <u32>anyNumber();
   config.maxRetryAfterMs = <u32>anyNumber();
@@ -169,8 +170,9 @@ function callAll(config: BreakerConfig): void {
     <u32>anyNumber(),
     <u32>anyNumber(),
   );
-  onFirstTokens(record, config, anyNumber(), record.generation, <u32>anyNumber(), <u32>anyNumber(), 7);
-  onTrend(record, config, anyNumber(), <i32>random.below(20), <u32>anyNumber());
+  const calls = <u32>anyNumber();
+  onFirstTokens(record, config, anyNumber(), record.generation, calls, <u32>anyNumber(), <u32>anyNumber(), 7);
+  onTrend(record, config, anyNumber(), <i32>random.below(24), <u32>anyNumber());
   const owner = random.below(2) === 0 ? record.probeOwner : anyNumber();
   tryAcquireProbe(record, config, anyNumber(), owner);
   if (random.below(2) === 0) onProbeOutcome(record, config, anyNumber(), owner, random.below(2) === 0, 1);

@@ -74,7 +74,7 @@ describe("the rate of slow calls", () => {
     const before = backend.record.generation;
     backend.ramp().close();
     const now = backend.now;
-    expect(onFirstTokens(backend.record, backend.config, now, before, 50, 50, 0)).toBe(VERDICT_LATE);
+    expect(onFirstTokens(backend.record, backend.config, now, before, 50, 50, 50, 0)).toBe(VERDICT_LATE);
     expect(backend.record.state).toBe(State.CLOSED);
     expect(backend.record.totalFirstTokens).toBe(0);
   });
@@ -90,6 +90,48 @@ describe("the rate of slow calls", () => {
 
   it("is off at 0", () => {
     backend.config.slowCallRateThreshold = 0;
+    backend.config.consecutiveSlowCallsThreshold = 0;
+    expect(backend.firstTokens(1000, 1000)).toBe(Cause.NONE);
+  });
+});
+
+describe("slow calls in a row", () => {
+  beforeEach(() => {
+    backend = new Backend();
+    backend.config.slowCallRateThreshold = 0;
+  });
+
+  it("open at the threshold, whatever the window holds besides", () => {
+    backend.firstTokens(10000, 0);
+    expect(backend.firstTokens(9, 9)).toBe(Cause.NONE);
+    expect(backend.firstTokens(1, 1)).toBe(Cause.CONSECUTIVE_SLOW_CALLS);
+    expect(backend.record.state).toBe(State.OPEN);
+  });
+
+  it("end with a first token in time, and of a batch only those after it count", () => {
+    backend.firstTokens(9, 9);
+    expect(backend.firstTokens(1, 0)).toBe(Cause.NONE);
+    expect(backend.firstTokens(9, 9)).toBe(Cause.NONE);
+    expect(backend.firstTokens(20, 13, 4)).toBe(Cause.NONE);
+    expect(backend.record.consecutiveSlowCalls).toBe(4);
+    expect(backend.firstTokens(6, 6)).toBe(Cause.CONSECUTIVE_SLOW_CALLS);
+  });
+
+  it("stand through a tick without any call", () => {
+    backend.firstTokens(9, 9);
+    backend.firstTokens(0, 0);
+    expect(backend.firstTokens(1, 1)).toBe(Cause.CONSECUTIVE_SLOW_CALLS);
+  });
+
+  it("are forgotten once the backend has recovered", () => {
+    backend.firstTokens(10, 10);
+    backend.ramp().close();
+    expect(backend.record.consecutiveSlowCalls).toBe(0);
+    expect(backend.firstTokens(9, 9)).toBe(Cause.NONE);
+  });
+
+  it("are off at 0", () => {
+    backend.config.consecutiveSlowCallsThreshold = 0;
     expect(backend.firstTokens(1000, 1000)).toBe(Cause.NONE);
   });
 });
