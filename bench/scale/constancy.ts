@@ -1,5 +1,5 @@
 import { differences, type Figure, figure, medianWithin, ratioOfMedians, ratios } from "../figures.js";
-import { atMost, row } from "../report/rows.js";
+import { row } from "../report/rows.js";
 import type { Row, Target } from "../report/section.js";
 import type { Scale, Step } from "./scales.js";
 import type { Blocks } from "./times.js";
@@ -14,7 +14,8 @@ export function timeRows(scale: Scale, [first, ...others]: readonly Step[], cpu:
   const beside = { what: `µs added with ${amount(first.count)}`, figure: figure(base) };
   return others.map((step) => {
     const ratio = medianWithin(ratios(added(step, cpu), base));
-    const target = verdict(ratio, beside.figure.median);
+    const limit = Math.max(most, (beside.figure.median + moreUs) / beside.figure.median);
+    const target = verdict(ratio, limit, `at most ${most}, or ${moreUs} µs more`);
     return row(`${amount(step.count)} ${scale.name}, by time`, "× added", ratio, { beside, target });
   });
 }
@@ -28,16 +29,14 @@ export function instructionRows(scale: Scale, steps: readonly Step[], counts: Bl
   return others.map((step) => {
     const ratio = ratioOfMedians(added(step, counts), base);
     const what = `${amount(step.count)} ${scale.name}, by instructions`;
-    return row(what, "× added", ratio, { beside, target: atMost(ratio, most) });
+    return row(what, "× added", ratio, { beside, target: verdict(ratio, most, `at most ${most}`) });
   });
 }
 
 /** Met or missed only where all of the interval lies on one side. */
-function verdict({ spread: [low, high] }: Figure, baseUs: number): Target {
-  const limit = Math.max(most, (baseUs + moreUs) / baseUs);
-  const text = `at most ${most}, or ${moreUs} µs more`;
+function verdict({ spread: [low, high] }: Figure, limit: number, text: string): Target {
   if (high <= limit || low > limit) return { text, met: high <= limit };
-  return { text: `${text}: not shown by time, ${low} to ${high}`, met: true };
+  return { text: `${text}: not shown, too unsteady`, met: true };
 }
 
 function added({ full, bare }: Step, blocks: Blocks): number[] {

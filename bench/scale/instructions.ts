@@ -7,11 +7,12 @@ import { Crowd } from "../load/crowd.js";
 import { UpstreamProcess } from "../load/upstream-process.js";
 import type { Scales } from "./scales.js";
 import { clients, loadOf, type Variant, variantsOf } from "./stand.js";
+import { withSlowConnections } from "./variants.js";
 
 /** Thousands of instructions a request, a figure a block, by variant. */
 export type Instructions = ReadonlyMap<string, readonly number[]>;
 
-const counts = { requests: { ms: 2000 }, blocks: 2 };
+const counts = { requests: { ms: 2000 }, blocks: 3 };
 /** One after the other, so that what an Envoy does is the same each time. */
 const connections = 1;
 /** Of the machine's cores: each Envoy under valgrind needs one for its start. */
@@ -79,7 +80,7 @@ async function countLadder(
   const crowd = new Crowd();
   const counted = await CountedEnvoy.start(
     fleet,
-    first.config(shipped("full.yaml", fleet.folder)),
+    withSlowConnections(first.config(shipped("full.yaml", fleet.folder))),
     ownUpstream?.port,
   );
   try {

@@ -13,6 +13,12 @@ export function withPatience(config: EnvoyConfig): EnvoyConfig {
   });
 }
 
+/** A thousand streams that begin under valgrind have to wait for their connections. */
+export function withSlowConnections(config: EnvoyConfig): EnvoyConfig {
+  for (const node of nodesOf(config)) if (node.connect_timeout !== undefined) node.connect_timeout = "60s";
+  return config;
+}
+
 export function withBuckets(config: EnvoyConfig, count: number): EnvoyConfig {
   return withPolicy(config, ({ breaker }) => {
     breaker.slidingWindowSize = count;
