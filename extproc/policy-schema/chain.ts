@@ -84,6 +84,11 @@ export const chain = z
       "… plus this for each token of the prompt; at most `answerTimeout`.",
       { default: "2ms" },
     ),
+    lastTierFirstTokenTimeout: field(
+      duration("100ms", HOUR),
+      "In place of both on the last tier, where nobody is left to ask; at most `answerTimeout`. A request that another tier failed before still has Envoy's one limit for all its attempts.",
+      { shown: "as on the others" },
+    ),
     answerTimeout: field(
       duration("100ms", HOUR),
       "Wait for an answer in one piece. The route's `per_try_timeout` must say the same.",

@@ -119,8 +119,7 @@ function awaitsToken(slot: MeterSlot): bool {
 
 /** A stream that has sent no token within its limit, pings or not. */
 function isTokenLate(slot: MeterSlot, now: u64): bool {
-  const chain = chainOf(slot);
-  return now > slot.tokenClockMs + chain.firstTokenLimitMs(backendOf(slot), requestOf(slot).promptTokens);
+  return now > slot.tokenClockMs + chainOf(slot).firstTokenLimitMs(slot.tier, requestOf(slot).promptTokens);
 }
 
 function isStalled(slot: MeterSlot, now: u64): bool {

@@ -46,6 +46,7 @@ function parseChain(fields: Fields, chain: Chain, policy: Policy): void {
     60000,
     chain.firstTokenTimeoutPerPromptTokenMs,
   );
+  chain.lastTierFirstTokenTimeoutMs = fields.duration("lastTierFirstTokenTimeout", 100, HOUR_MS, 0);
   chain.answerTimeoutMs = fields.duration("answerTimeout", 100, HOUR_MS, chain.answerTimeoutMs);
   chain.stallTimeoutMs = fields.duration("stallTimeout", 500, HOUR_MS, chain.stallTimeoutMs);
   chain.attemptsDeadlineMs = fields.duration(

@@ -4,6 +4,7 @@ import { BackendMetrics } from "./backend-metrics";
 import { CallCount, callCountOf } from "./call-count";
 import { ChainMetrics } from "./chain-metrics";
 import { Directive } from "./directive";
+import { exhaustedBody, shedBody } from "./error-body";
 import { LoadFacts, loadFactsOf } from "./load-facts";
 import { ModelPattern } from "./model-pattern";
 import { OutcomeRules } from "./outcome-rules";
@@ -159,6 +160,8 @@ export class Chain {
   holdLimit: i32 = 262144;
   firstTokenTimeoutMs: u32 = 10000;
   firstTokenTimeoutPerPromptTokenMs: u32 = 2;
+  /** In place of the two on the last tier, where nobody is left to ask; 0 = as on the others. */
+  lastTierFirstTokenTimeoutMs: u32 = 0;
   answerTimeoutMs: u32 = 120000;
   stallTimeoutMs: u32 = 30000;
   attemptsDeadlineMs: u32 = 180000;
@@ -181,29 +184,33 @@ export class Chain {
 
   constructor(readonly name: string) {
     this.nameText = Text.of(name);
-    this.exhaustedBody = errorBody(
-      "No backend of chain " + name + " can answer now",
-      "llm_breaker_exhausted",
-    );
-    this.shedBody = errorBody(
-      "The queues of chain " + name + " are too long for this class",
-      "llm_breaker_shed",
-    );
+    this.exhaustedBody = exhaustedBody(name);
+    this.shedBody = shedBody(name);
   }
 
-  /** The longest wait for a backend's first token, from the size of the prompt. */
-  firstTokenLimitMs(backend: Backend, promptTokens: i32): u32 {
+  /** The longest wait for a tier's first token, from the size of the prompt. */
+  firstTokenLimitMs(tier: i32, promptTokens: i32): u32 {
+    const forLast = this.lastTierFirstTokenTimeoutMs;
+    if (forLast > 0 && tier === this.tiers.length - 1) return min(forLast, this.answerTimeoutMs);
+    return this.commonLimitMs(unchecked(this.tiers[tier]), promptTokens);
+  }
+
+  private commonLimitMs(backend: Backend, promptTokens: i32): u32 {
     const tokens: u64 = promptTokens > 0 ? promptTokens : 0;
     const base = backend.firstTokenTimeoutMs > 0 ? backend.firstTokenTimeoutMs : this.firstTokenTimeoutMs;
     const limit = <u64>base + tokens * this.firstTokenTimeoutPerPromptTokenMs;
     return <u32>min<u64>(limit, this.answerTimeoutMs);
   }
 
-  /** The longest of those from a tier on: Envoy takes one limit for all attempts of a request. */
+  /**
+   * The longest of those from a tier on: Envoy takes one limit for all attempts of a request. The last tier's own patience would keep
+   * callers at a silent one before it, so it counts only where the request starts there.
+   */
   longestFirstTokenLimitMs(tier: i32, promptTokens: i32): u32 {
-    let longest: u32 = 0;
-    for (let i = max(tier, 0); i < this.tiers.length; i++) {
-      longest = max(longest, this.firstTokenLimitMs(unchecked(this.tiers[i]), promptTokens));
+    const first = max(tier, 0);
+    let longest = this.firstTokenLimitMs(first, promptTokens);
+    for (let i = first + 1; i < this.tiers.length; i++) {
+      longest = max(longest, this.commonLimitMs(unchecked(this.tiers[i]), promptTokens));
     }
     return longest;
   }
@@ -212,16 +219,6 @@ export class Chain {
   get holds(): bool {
     return this.maxAttempts > 1;
   }
-}
-
-function errorBody(message: string, code: string): Text {
-  return Text.of(
-    '{"error":{"message":"' +
-      message +
-      '. Try again after the seconds in Retry-After.","type":"service_unavailable","param":null,"code":"' +
-      code +
-      '"}}',
-  );
 }
 
 /** Everything the breaker is told, immutable once parsed. `hash` is its version. */

@@ -11,6 +11,7 @@ import { uploadSlowly } from "./support/slow-upload.js";
 // How long a caller waits for what: each limit, who keeps it, and what does not count.
 
 const limitMs = { gpu: 500, small: 1_200, public: 800 };
+const patienceMs = 1_500;
 const answerMs = 2_000;
 const stallMs = 700;
 const perTokenMs = 2;
@@ -38,10 +39,11 @@ before(async () => {
       });
       policy.chains.two = { ...chat, tiers: ["gpu", "public"] };
       policy.chains.alone = { ...chat, tiers: ["gpu"] };
+      policy.chains.patient = { ...chat, tiers: ["gpu"], lastTierFirstTokenTimeout: `${patienceMs}ms` };
       policy.chains.brisk = { ...chat, stallTimeout: `${stallMs}ms`, attemptsDeadline: "1s" };
     },
     patch: (config) => {
-      for (const chain of ["two", "alone", "brisk"]) addRoute(config, `/${chain}/`, chain);
+      for (const chain of ["two", "alone", "patient", "brisk"]) addRoute(config, `/${chain}/`, chain);
     },
   });
   outcomes = new OutcomeCounts(rig);
@@ -100,6 +102,20 @@ test("before headers Envoy keeps one limit for all attempts: the longest of the 
   assert.equal(alone.status, 504);
   assert.equal(alone.headers["x-llm-breaker-tried"], "gpu=timeout");
   assertWaited(alone.totalMs, limitMs.gpu);
+});
+
+test("on the last tier a late first token is waited for as long as its callers have patience, and no longer", async () => {
+  rig.gpu.mode = { kind: "ttft", ms: 2 * limitMs.gpu };
+  const late = await ask({ chain: "patient" });
+  assert.equal(late.status, 200);
+  assert.equal(late.headers["x-llm-breaker-attempts"], "1");
+  assert.equal((await ask({ chain: "alone" })).status, 504);
+  for (const kind of ["stall", "hang"] as const) {
+    rig.gpu.mode = { kind };
+    const answer = await ask({ chain: "patient" });
+    assert.equal(answer.headers["x-llm-breaker-tried"], "gpu=timeout");
+    assertWaited(answer.totalMs, patienceMs);
+  }
 });
 
 test("a long prompt's first token may take longer, by content-length / 3", async () => {
