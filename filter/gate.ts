@@ -39,6 +39,7 @@ function settle(slot: GateSlot, action: Action): Action {
 function begin(slot: GateSlot, policy: Policy, isEnd: bool): Action {
   slot.drawnTier = NO_TIER;
   slot.hasBody = !isEnd;
+  if (policy.goesByModel) return beginByModel(slot, policy);
   let at = policy.onlyChain;
   if (at < 0) {
     if (!readProperty(names.PROPERTY_CHAIN)) {
@@ -63,6 +64,10 @@ function onOtherName(slot: GateSlot, policy: Policy): Action {
     replyUnknownChain();
     return Action.PAUSE;
   }
+  return beginByModel(slot, policy);
+}
+
+function beginByModel(slot: GateSlot, policy: Policy): Action {
   const now = nowMs();
   const request = requestOf(slot);
   startRequest(request, policy, NO_CHAIN, now);

@@ -111,7 +111,7 @@ export const chain = z
       z
         .array(bytes(1, MAX_MODEL_BYTES), "must be a list")
         .max(MAX_MODELS, "must list at most 32 names or patterns"),
-      'The models that the chain serves on routes that say `by-model`: `"qwen3-32b"`, `"qwen3-*"` (`*` is any text, the rest is literal, letter case counts). A name goes before every pattern; of the patterns the first in the policy that fits wins.',
+      'The models that the chain serves where it is chosen `by-model`: `"qwen3-32b"`, `"qwen3-*"` (`*` is any text, the rest is literal, letter case counts). A name goes before every pattern; of the patterns the first in the policy that fits wins.',
       { shown: "none", bounds: "≤ 32 texts of 1–128 bytes", isWhole: true },
     ),
     limits: field(

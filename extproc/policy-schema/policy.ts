@@ -9,6 +9,8 @@ const MAX_WINDOW = 2_147_483_647;
 const MAX_CHAINS = 255;
 const MAX_CLASSES = 8;
 
+/** In place of a chain's name: the model in the body decides. */
+const BY_MODEL = "by-model";
 const ALIAS_RULE = "must be 1 to 63 of a-z, A-Z, 0-9, - and _";
 const CHAIN_RULE = "must be 1 to 63 printable characters, without quotes and backslashes, and not by-model";
 
@@ -61,14 +63,13 @@ const fields = z.strictObject({
   ),
   chain: field(
     text,
-    "The chain of every request, whatever its route: spares a look at the route's metadata.",
-    { shown: "none", bounds: "one of `chains`" },
+    "The chain of every request, whatever its route; or `by-model`: the one that serves the model in its body. Spares a look at the route's metadata, the dearest thing the gate does. A route that is to pass the breaker untouched then [disables the gate](#routes-and-clusters).",
+    { shown: "none: each route names its own", bounds: "one of `chains`, or `by-model`" },
   ),
-  defaultChain: field(
-    text,
-    "On routes that say `by-model`: the chain of requests whose model no chain has, or is not known.",
-    { shown: "none", bounds: "one of `chains`" },
-  ),
+  defaultChain: field(text, "By model, the chain of requests whose model no chain has, or is not known.", {
+    shown: "none",
+    bounds: "one of `chains`",
+  }),
   service: z
     .strictObject({
       cluster: field(
@@ -139,7 +140,8 @@ function faultsOf(policy: Fields): Fault[] {
       faults.push(...breakerFaults(own, shared).map(below("backends", alias, "breaker")));
   for (const key of ["chain", "defaultChain"] as const) {
     const name = policy[key];
-    if (name !== undefined && !Object.hasOwn(chains, name))
+    const isByModel = key === "chain" && name === BY_MODEL;
+    if (name !== undefined && !isByModel && !Object.hasOwn(chains, name))
       faults.push({ path: [key], message: "must be one of chains" });
   }
   const models = new Map<string, string>();
@@ -151,9 +153,9 @@ function faultsOf(policy: Fields): Fault[] {
   return faults;
 }
 
-/** A route says by-model instead of a name; a name is told to callers inside JSON. */
+/** `chain` says by-model instead of a name, in the policy or on a route; a name is told to callers inside JSON. */
 function isChainName(name: string): boolean {
-  return name !== "by-model" && [...name].every((character) => character >= " ");
+  return name !== BY_MODEL && [...name].every((character) => character >= " ");
 }
 
 function below(...path: string[]): (fault: Fault) => Fault {

@@ -128,3 +128,10 @@ export function policyWith(
   const service = fields.service === undefined ? undefined : { cluster: serviceCluster };
   return compactJson(clean({ ...fields, service, backends: Object.fromEntries(backends) }));
 }
+
+/** The same policy for a gate that sees no requests but those of one chain, or that has the model choose for all of them. */
+export function policyNaming(policy: string, chain: string | undefined): string {
+  if (chain === undefined) return policy;
+  const { name, ...others } = JSON.parse(policy) as Fields;
+  return compactJson({ name, chain, ...others });
+}

@@ -2,7 +2,7 @@ import { Text } from "../host/text";
 import { Fields, HOUR_MS, show } from "./fields";
 import { Json, JsonKind, JsonParser } from "./json";
 import { parseBreaker } from "./parse-breaker";
-import { parseChains } from "./parse-chain";
+import { BY_MODEL, parseChains } from "./parse-chain";
 import { Backend, Policy } from "./policy";
 
 /** Prices are per this many tokens, so a price is millionths per token. */
@@ -26,7 +26,8 @@ export function parsePolicy(source: string, hash: u64, errors: string[]): Policy
   const shared = fields.find("breaker");
   parseBackends(fields, shared ? shared : new Json(JsonKind.OBJECT), policy);
   parseChains(fields, policy);
-  policy.onlyChain = parseChainName(fields, "chain", policy);
+  policy.goesByModel = fields.text("chain", "") === BY_MODEL;
+  if (!policy.goesByModel) policy.onlyChain = parseChainName(fields, "chain", policy);
   policy.defaultChain = parseChainName(fields, "defaultChain", policy);
   policy.shedClasses = parseShedClasses(fields);
   const isTraced = fields.flag("tracing", false);

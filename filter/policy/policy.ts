@@ -226,8 +226,10 @@ export class Chain {
 export class Policy {
   backends: Backend[] = [];
   chains: Chain[] = [];
-  /** The chain of every request, whatever its route; -1 = each route names its own. */
+  /** The chain of every request, whatever its route; -1 = each route names its own, or the model does. */
   onlyChain: i32 = -1;
+  /** The model of every request decides upon its chain, whatever its route. */
+  goesByModel: bool = false;
   /** The chain of requests whose model no chain names, where the chain goes by the model; -1 = they are refused. */
   defaultChain: i32 = -1;
   /** Where the service's health is asked for; null = nothing depends on the service. */

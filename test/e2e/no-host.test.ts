@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Answer, chat } from "../support/client.js";
 import { neverOpen, type Rig, type RigSettings, startRig } from "./support/rig.js";
-import { chainOf, clusterOf, routeOf, type ShippedConfig } from "./support/shipped-config.js";
+import {
+  chainOf,
+  clusterOf,
+  nameChainsByRoute,
+  routeOf,
+  type ShippedConfig,
+} from "./support/shipped-config.js";
 
 let rig: Rig | undefined;
 
@@ -102,6 +108,7 @@ test("a tier that the map does not know is JSON too when it is reached by a retr
 
 test("a route that names an unknown chain gets JSON that says so", async () => {
   const patch = (config: ShippedConfig): void => {
+    nameChainsByRoute(config);
     routeOf(config).metadata = { filter_metadata: { "llm.breaker": { chain: "nobody" } } };
   };
   await withRig({ patch }, async (rig) => {

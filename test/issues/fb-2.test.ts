@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { neverOpen, type Rig, startRig } from "../e2e/support/rig.js";
-import { clusterOf, routeOf, type ShippedConfig } from "../e2e/support/shipped-config.js";
+import { clusterOf, nameChainsByRoute, routeOf, type ShippedConfig } from "../e2e/support/shipped-config.js";
 import { type Answer, send } from "../support/client.js";
 
 /** `small` names the model as its caller did, `public` as it calls it itself. */
@@ -21,6 +21,7 @@ before(async () => {
     policy: neverOpen,
     patch: (config) => {
       // By its model a body with two names for one is refused; this chain is the route's.
+      nameChainsByRoute(config);
       routeOf(config).metadata = { filter_metadata: { "llm.breaker": { chain: "chat" } } };
       onlyTheModel(config, "small", { model: SMALL, answerModel: "caller" });
       onlyTheModel(config, "public", { model: PUBLIC });

@@ -133,6 +133,15 @@ describe("a chain by the model in the body", () => {
     });
   }
 
+  test("is asked for by the policy itself, whatever the routes say", () => {
+    const worker = workerOf(policyOf(chains, { chain: "by-model", defaultChain: "other" }));
+    for (const route of ["by-model", "second", "nobody"]) {
+      worker.chain = route;
+      assert.equal(clusterOf(ask(worker, named("qwen3-8b"))), "first", route);
+      assert.equal(clusterOf(ask(worker, named("gpt-5"))), "other", route);
+    }
+  });
+
   test("needs no route that says so for those that name their chain", () => {
     const worker = workerOf(policyOf(chains));
     worker.chain = "other";

@@ -44,6 +44,7 @@ test("what goes by model is taken at its bounds", () => {
     defaultChain: "c",
   };
   assert.equal(refusalOf(policy), undefined);
+  assert.equal(refusalOf({ ...policy, chain: "by-model" }), undefined);
 });
 
 test("one message names every fault of what goes by model", () => {
@@ -56,6 +57,7 @@ test("one message names every fault of what goes by model", () => {
         c: { ...chain, models: "qwen3-*" },
         "by-model": chain,
       },
+      chain: "By-Model",
       defaultChain: "d",
     },
     [
@@ -67,6 +69,7 @@ test("one message names every fault of what goes by model", () => {
       'chains.b.models[5] "m3" is already a model of chain a',
       "chains.c.models must be a list",
       "chains.by-model is not for a chain",
+      'chain must be one of chains, got "By-Model"',
       'defaultChain must be one of chains, got "d"',
     ],
   );

@@ -1,4 +1,5 @@
 import { endpointsOf, NAMESPACE, STOP_CLUSTER } from "../setup/envoy.js";
+import { BY_MODEL } from "../setup/policy.js";
 import type { Setup } from "../setup/setup.js";
 import type { Found, Rule } from "./rule.js";
 import { label } from "./timeouts.js";
@@ -14,6 +15,11 @@ function matchers(setup: Setup) {
   ];
 }
 
+/** Routes need not, and can't: the policy does it for all requests. */
+function namesChain({ policies }: Setup): boolean {
+  return policies.some(({ onlyChain }) => onlyChain !== undefined);
+}
+
 export const tierRules: readonly Rule[] = [
   {
     id: "route-chain-missing",
@@ -21,7 +27,9 @@ export const tierRules: readonly Rule[] = [
     harm: "every request there gets 503 llm_breaker_no_backend",
     fix: "metadata: { filter_metadata: { llm.breaker: { chain: NAME } } } on the route, or `chain` in the policy",
     *find(setup) {
-      if (setup.policies.some(({ onlyChain }) => onlyChain !== undefined)) return;
+      if (namesChain(setup)) return;
+      // A policy that is missing has its own finding.
+      if (setup.policies.length === 0 && setup.gated.length > 0) return;
       for (const route of setup.routes) {
         if (route.matcher && route.chain === undefined)
           yield { at: route.at, what: `${label(route)} goes where the gate says, and names no chain` };
@@ -35,10 +43,10 @@ export const tierRules: readonly Rule[] = [
     fix: "one of the policy's chains, or by-model",
     *find(setup) {
       const names = new Set(setup.chains.map(({ name }) => name));
-      if (names.size === 0) return;
+      if (names.size === 0 || namesChain(setup)) return;
       for (const route of setup.routes) {
         const chain = route.chain;
-        if (chain?.text === undefined || chain.text === "by-model" || names.has(chain.text)) continue;
+        if (chain?.text === undefined || chain.text === BY_MODEL || names.has(chain.text)) continue;
         yield {
           at: chain,
           what: `${label(route)} names chain ${chain.text}, and the policy has ${[...names].join(", ")}`,
@@ -47,10 +55,25 @@ export const tierRules: readonly Rule[] = [
     },
   },
   {
+    id: "route-chain-overruled",
+    level: "warning",
+    harm: "the policy's own `chain` is that of every request: the route's is never looked at",
+    fix: "one of the two: the route's metadata go, or the policy's `chain`",
+    *find(setup) {
+      const [only] = new Set(setup.policies.map(({ onlyChain }) => onlyChain));
+      if (only === undefined) return;
+      for (const route of setup.routes) {
+        const named = route.chain?.text;
+        if (route.chain === undefined || named === undefined || named === only) continue;
+        yield { at: route.chain, what: `${label(route)} names chain ${named}, and the policy ${only}` };
+      }
+    },
+  },
+  {
     id: "route-not-by-matcher",
     level: "error",
     harm: "whatever the gate names, the request goes to that one cluster: there is no fallback and no failover",
-    fix: 'cluster_specifier_plugin with the matcher of envoy/full.yaml in place of the route\'s cluster; or a chain of one tier with "routing": "fixed"',
+    fix: 'cluster_specifier_plugin with the matcher of envoy/full.yaml in place of the route\'s cluster; or a chain of one tier with "routing": "fixed"; or, where the breaker has no business, typed_per_filter_config that disables llm.breaker.gate',
     *find(setup) {
       const byTier = new Set(
         [...new Set(setup.routes.map(({ host }) => host))].filter((host) => host && hasTierRoutes(host)),

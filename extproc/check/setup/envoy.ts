@@ -4,6 +4,8 @@ import { filtersOf, type HttpFilter } from "./filters.js";
 /** The breaker's namespace in metadata. */
 export const NAMESPACE = "llm.breaker";
 export const STOP_CLUSTER = "llm.breaker.stop";
+/** As the shipped files call the filter. */
+const GATE = "llm.breaker.gate";
 export const RETRY_HEADER = "x-llm-breaker-retry";
 /** Envoy's, for listeners and clusters alike. */
 export const DEFAULT_BUFFER_LIMIT = 1_048_576;
@@ -34,6 +36,8 @@ export interface Route extends Part {
   /** What the breaker's metadata say. */
   readonly chain: Located | undefined;
   readonly routeClass: Located | undefined;
+  /** The route, or its host, disables the gate. */
+  readonly passesGate: boolean;
   /** The matcher that its cluster comes from, if it is one. */
   readonly matcher: Matcher | undefined;
 }
@@ -102,6 +106,9 @@ export function readRoute(
     host,
     table,
     chain: metadata?.at("chain"),
+    passesGate: [at, host].some(
+      (each) => each?.get("typed_per_filter_config", GATE)?.textOf("disabled") === "true",
+    ),
     routeClass: metadata?.at("class"),
     matcher: matcherOf(action, table),
   };

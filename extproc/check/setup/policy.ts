@@ -13,6 +13,9 @@ const ATTEMPTS_DEADLINE_BEYOND_MS = 60_000;
 const DEFAULT_WAIT_MS = 5000;
 const DEFAULT_MAX_WAIT_MS = 120_000;
 const MAX_STRUCT_DEPTH = 32;
+
+/** What `chain` says, in the policy or on a route, to have the model in the body decide. */
+export const BY_MODEL = "by-model";
 const MAX_STRUCT_VALUES = 50_000;
 
 export interface ChainView {
@@ -50,7 +53,7 @@ export class PolicyView {
   readonly chains: ReadonlyMap<string, ChainView>;
   readonly name: string;
   readonly serviceCluster: string | undefined;
-  /** The chain of every request. */
+  /** The chain of every request, or by-model. */
   readonly onlyChain: string | undefined;
   readonly shedClasses: readonly string[];
 

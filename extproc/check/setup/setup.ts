@@ -2,7 +2,7 @@ import type { Located } from "../tree/located.js";
 import type { TreeProblem } from "../tree/yaml.js";
 import { type Cluster, type Connections, type Route, routesOf, STOP_CLUSTER } from "./envoy.js";
 import type { HttpFilter } from "./filters.js";
-import type { ChainView, PolicyView } from "./policy.js";
+import { BY_MODEL, type ChainView, type PolicyView } from "./policy.js";
 
 /** [major, minor] of Envoy. */
 export type Version = readonly [number, number];
@@ -114,10 +114,12 @@ export class Setup {
   }
 
   /** The chains that may serve a route's requests. */
-  chainsOf({ chain }: Route): readonly ChainView[] {
+  chainsOf({ chain, passesGate }: Route): readonly ChainView[] {
+    if (passesGate) return [];
     return this.policies.flatMap((policy) => {
-      if (chain?.text === "by-model") return [...policy.chains.values()];
-      const found = policy.chains.get(policy.onlyChain ?? chain?.text ?? "");
+      const name = policy.onlyChain ?? chain?.text ?? "";
+      if (name === BY_MODEL) return [...policy.chains.values()];
+      const found = policy.chains.get(name);
       return found === undefined ? [] : [found];
     });
   }

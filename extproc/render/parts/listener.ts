@@ -1,8 +1,9 @@
 import type { Plan } from "../plan.js";
+import { policyNaming } from "../policy-text.js";
 import { commented, type YamlMap } from "../yaml/value.js";
 import { downstreamFilters, wantsOf } from "./filters.js";
 import { LOCAL_REPLIES, limitHeaders, usageLog } from "./replies.js";
-import { clusterMatcher, hasMatcher, routesOf } from "./routing.js";
+import { clusterMatcher, hasMatcher, onlyChain, routesOf } from "./routing.js";
 import { extension } from "./types.js";
 import type { UpstreamPlace } from "./upstream.js";
 
@@ -58,7 +59,10 @@ function connectionManager(plan: Plan, place: UpstreamPlace, canChangeCluster: b
       stream_idle_timeout: STREAM_IDLE_TIMEOUT,
       access_log: limits && place.serviceCluster !== undefined ? [usageLog(place.serviceCluster)] : undefined,
       local_reply_config: JSON_REPLIES,
-      http_filters: [...downstreamFilters(plan, place), ROUTER],
+      http_filters: [
+        ...downstreamFilters({ ...plan, policy: policyNaming(plan.policy, onlyChain(plan)) }, place),
+        ROUTER,
+      ],
       route_config: {
         name: plan.name,
         response_headers_to_remove: commented(

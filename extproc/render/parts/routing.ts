@@ -15,6 +15,11 @@ export function routeChain(plan: Pick<Plan, "chains">): string {
   return first !== undefined && others.length === 0 && first.models.length === 0 ? first.name : BY_MODEL;
 }
 
+/** The chain of all requests, for the policy to name; undefined where some have a route, and so a chain, of their own. */
+export function onlyChain(plan: Pick<Plan, "chains">): string | undefined {
+  return plan.chains.some(({ prefix }) => prefix !== undefined) ? undefined : routeChain(plan);
+}
+
 function clusterAction(name: string, cluster: string): YamlMap {
   return { action: extension(name, `${SPECIFIERS}.ClusterAction`, { cluster }) };
 }
@@ -96,7 +101,8 @@ function routeOf(
   return {
     name,
     match: { prefix },
-    metadata: commented(chainComment(chain), chainMetadata(chain)),
+    metadata:
+      onlyChain(plan) === undefined ? commented(chainComment(chain), chainMetadata(chain)) : undefined,
     typed_per_filter_config: rememberConfig(plan, chains),
     route: {
       timeout: commented("TRAP: 15 seconds for a whole answer by default.", "0s"),

@@ -52,13 +52,18 @@ export const TRAFFIC_CHANGES: readonly Case[] = [
   { rule: "retry-after-back-off", changes: [["max_interval: 3s", "max_interval: 60s"]] },
   {
     rule: "route-chain-unknown",
-    in: MINIMAL,
     changes: [
+      ['"chain": "by-model",', ""],
       [
-        "match: { prefix: / }",
-        "match: { prefix: / }\n                metadata: { filter_metadata: { llm.breaker: { chain: chats } } }",
+        "- name: models\n                match: { prefix: / }",
+        "- name: models\n                match: { prefix: / }\n                metadata: { filter_metadata: { llm.breaker: { chain: by-model } } }",
       ],
+      ["llm.breaker: { class: batch }", "llm.breaker: { chain: chats, class: batch }"],
     ],
+  },
+  {
+    rule: "route-chain-overruled",
+    changes: [["llm.breaker: { class: batch }", "llm.breaker: { chain: chat, class: batch }"]],
   },
   {
     rule: "route-not-by-matcher",

@@ -71,6 +71,7 @@ export interface ProtocolOptions {
 
 export interface PolicyJson {
   name: string;
+  chain?: string;
   service?: { cluster: string };
   breaker: Record<string, unknown>;
   backends: Record<string, Record<string, unknown>>;
@@ -96,9 +97,23 @@ export function retryPolicyOf(config: ShippedConfig): Record<string, unknown> | 
 
 /** A further route before the shipped one: the same but for its prefix and chain. */
 export function addRoute(config: ShippedConfig, prefix: string, chain: string): void {
-  const metadata = { filter_metadata: { "llm.breaker": { chain } } };
-  const route = { ...structuredClone(routeOf(config)), match: { prefix }, metadata };
+  nameChainsByRoute(config);
+  const route = { ...structuredClone(routeOf(config)), match: { prefix } };
+  route.metadata = { filter_metadata: { "llm.breaker": { chain } } };
   connectionManager(config).route_config.virtual_hosts[0]?.routes.unshift(route);
+}
+
+/** Each route names its own chain from now on; the shipped ones, which had the policy's, name that. */
+export function nameChainsByRoute(config: ShippedConfig): void {
+  const gate = gateOf(config);
+  const { chain, ...policy } = policyOf(gate);
+  if (chain === undefined) return;
+  setPolicyText(gate, JSON.stringify(policy));
+  for (const { routes } of connectionManager(config).route_config.virtual_hosts)
+    for (const route of routes) {
+      const ours = { ...route.metadata?.filter_metadata["llm.breaker"], chain };
+      route.metadata = { filter_metadata: { "llm.breaker": ours } };
+    }
 }
 
 export function clusterOf(config: ShippedConfig, name: string): Cluster {

@@ -1,9 +1,10 @@
 import { downstreamFilters, wantsOf } from "../../parts/filters.js";
 import { LISTENER_BUFFER_BYTES } from "../../parts/listener.js";
 import { jsonReplies, usageLog } from "../../parts/replies.js";
+import { onlyChain } from "../../parts/routing.js";
 import { typed } from "../../parts/types.js";
 import type { Plan } from "../../plan.js";
-import { policyWith } from "../../policy-text.js";
+import { policyNaming, policyWith } from "../../policy-text.js";
 import { Commented, commented, type YamlMap, type YamlValue } from "../../yaml/value.js";
 import { scope, serviceCluster, upstreamPlace } from "./clusters.js";
 import type { IstioSettings } from "./settings.js";
@@ -22,7 +23,10 @@ export function ourFilters(
 ): readonly { readonly comment: string; readonly filter: YamlMap }[] {
   const clusters = new Map(tiers.map(({ backend, cluster }) => [backend.alias, cluster]));
   const http = plan.service ? serviceCluster(settings, plan.service.httpPort) : "";
-  const policy = policyWith(plan.policy, (alias) => clusters.get(alias) ?? alias, http);
+  const policy = policyNaming(
+    policyWith(plan.policy, (alias) => clusters.get(alias) ?? alias, http),
+    onlyChain(plan),
+  );
   const filters = downstreamFilters({ ...plan, policy }, upstreamPlace(plan, settings));
   return filters.map((each) =>
     each instanceof Commented
