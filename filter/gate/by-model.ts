@@ -1,26 +1,18 @@
 // Where a route leaves the chain to the request: the model in its body decides.
 import { isAmbiguous, namesModel, peekModel, RequestPeek } from "../bytes/request-peek";
-import { HeaderMap, readHeader } from "../host/headers";
 import { writeFilterState } from "../host/properties";
-import { resultPtr, resultSize } from "../host/result";
 import { Action } from "../host/stream";
-import { Text } from "../host/text";
 import * as names from "../names";
 import { Policy } from "../policy/policy";
 import { saveRequest } from "../request-record";
 import { askForLimits } from "./asking";
 import { refuseAmbiguousModel, refuseUnknownModel } from "./refusal";
+import { isForm } from "./request-headers";
 import { GateSlot, requestOf } from "./slot";
-
-const MULTIPART = Text.of("multipart/");
 
 /** Whether the request has a body in which a model may be found. A form's fields are not looked into. */
 export function hasReadableBody(slot: GateSlot): bool {
-  if (!requestOf(slot).isPost || !slot.hasBody) return false;
-  return (
-    !readHeader(HeaderMap.REQUEST, names.CONTENT_TYPE) ||
-    !MULTIPART.beginsIgnoringCase(resultPtr(), resultSize())
-  );
+  return requestOf(slot).isPost && slot.hasBody && !isForm;
 }
 
 /** The chain that the whole body asks for; -1 when the caller has been answered: there is none, or the body names two models. */

@@ -8,6 +8,8 @@ import * as names from "../names";
 import { UNKNOWN } from "../request-record";
 import { isSecret } from "../secrets";
 
+const MULTIPART = Text.of("multipart/");
+
 const pairs: Pairs = new Pairs();
 
 /** Ends of the paths whose answers are understood: OpenAI, Responses, Messages, Text Generation Inference and Triton. */
@@ -25,6 +27,7 @@ export let isHead: bool = false;
 export let acceptsCoding: bool = false;
 export let isChat: bool = false;
 export let isCoded: bool = false;
+export let isForm: bool = false;
 export let contentLength: i32 = UNKNOWN;
 
 /** Reads, cleans and, when `saves`, keeps the original headers for later attempts. */
@@ -34,6 +37,7 @@ export function readRequestHeaders(saves: bool): void {
   acceptsCoding = false;
   isChat = false;
   isCoded = false;
+  isForm = false;
   contentLength = UNKNOWN;
   if (!pairs.readHeaders(HeaderMap.REQUEST)) return;
   if (saves) startPairs();
@@ -96,6 +100,10 @@ function noteContent(name: usize, length: i32): bool {
     const value = parseDecimal(pairs.value, pairs.valueLength);
     contentLength = value > i32.MAX_VALUE ? i32.MAX_VALUE : <i32>value;
     return true;
+  }
+  if (names.CONTENT_TYPE.equals(name, length)) {
+    isForm = MULTIPART.beginsIgnoringCase(pairs.value, pairs.valueLength);
+    return false;
   }
   if (!names.CONTENT_ENCODING.equals(name, length)) return false;
   isCoded = !names.IDENTITY.equals(pairs.value, pairs.valueLength);
