@@ -2,7 +2,7 @@
 // what the attempts must know, and asks for a count when the request may be a canary.
 import { feedPeek, resetPeek } from "./bytes/request-peek";
 import { canAsk } from "./gate/asking";
-import { chainOfBody, chainOfModel, hasReadableBody, leaveToAdmit } from "./gate/by-model";
+import { chainOfBody, chainOfModel, hasReadableBody, leaveToAdmit, refusesAll } from "./gate/by-model";
 import { chooseAnew, enterChain, finish } from "./gate/decision";
 import * as headers from "./gate/request-headers";
 import { readRequestHeaders } from "./gate/request-headers";
@@ -72,7 +72,7 @@ function beginByModel(slot: GateSlot, policy: Policy): Action {
   const request = requestOf(slot);
   startRequest(request, policy, NO_CHAIN, now);
   // Whatever its model is: no body is waited for when nobody could answer it.
-  if (policy.refusesAll(now)) return enter(slot, policy, max(policy.defaultChain, 0), now);
+  if (refusesAll(policy, now)) return enter(slot, policy, max(policy.defaultChain, 0), now);
   readRequestHeaders(true);
   keepHeaders(slot);
   if (hasReadableBody(slot)) return startPeek(slot);

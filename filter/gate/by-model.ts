@@ -3,12 +3,23 @@ import { isAmbiguous, namesModel, peekModel, RequestPeek } from "../bytes/reques
 import { writeFilterState } from "../host/properties";
 import { Action } from "../host/stream";
 import * as names from "../names";
-import { Policy } from "../policy/policy";
+import { Exhausted, Policy } from "../policy/policy";
 import { saveRequest } from "../request-record";
 import { askForLimits } from "./asking";
 import { refuseAmbiguousModel, refuseUnknownModel } from "./refusal";
 import { isForm } from "./request-headers";
 import { GateSlot, requestOf } from "./slot";
+
+/** Whether no chain can answer anything now, as far as this VM knows without a look at shared data. O(backends). */
+export function refusesAll(policy: Policy, now: u64): bool {
+  for (let i = 0; i < policy.chains.length; i++) {
+    if (unchecked(policy.chains[i]).exhausted !== Exhausted.REPLY) return false;
+  }
+  for (let i = 0; i < policy.backends.length; i++) {
+    if (!unchecked(policy.backends[i]).isRefusedAt(now)) return false;
+  }
+  return true;
+}
 
 /** Whether the request has a body in which a model may be found. A form's fields are not looked into. */
 export function hasReadableBody(slot: GateSlot): bool {

@@ -247,17 +247,6 @@ export class Policy {
     this.nameText = Text.of(name);
   }
 
-  /** Whether no chain can answer anything now, as far as this VM knows without a look at shared data. O(backends). */
-  refusesAll(now: u64): bool {
-    for (let i = 0; i < this.chains.length; i++) {
-      if (unchecked(this.chains[i]).exhausted !== Exhausted.REPLY) return false;
-    }
-    for (let i = 0; i < this.backends.length; i++) {
-      if (!unchecked(this.backends[i]).isRefusedAt(now)) return false;
-    }
-    return true;
-  }
-
   /** Whether any chain has limits. */
   get hasLimits(): bool {
     for (let i = 0; i < this.chains.length; i++) if (unchecked(this.chains[i]).limits) return true;
