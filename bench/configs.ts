@@ -68,9 +68,13 @@ export interface Policy {
   chains: { readonly chat: Node } & Record<string, Node>;
 }
 
-/** Every route answers by itself, through the same listener. */
+/**
+ * Every route answers by itself, through the same listener. What the table adds to answers it adds to no filter's own reply, and so
+ * not to these.
+ */
 export function answeringItself(config: EnvoyConfig, answer: DirectAnswer): EnvoyConfig {
   for (const node of nodesOf(config)) {
+    if (node.virtual_hosts) delete node.response_headers_to_add;
     if (!Array.isArray(node.routes)) continue;
     const headers = Object.entries(answer.headers).map(([key, value]) => ({
       header: { key, value },

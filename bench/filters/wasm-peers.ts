@@ -32,6 +32,11 @@ export function buildNoop(): string {
   return buildAssemblyScript("noop.ts", "noop", "noop.wasm");
 }
 
+/** A module that refuses each request, and does nothing else. */
+export function buildRefuse(): string {
+  return buildAssemblyScript("refuse.ts", "refuse", "refuse.wasm");
+}
+
 function buildAssemblyScript(entry: string, target: string, module: string): string {
   const root = findRepoRoot();
   const folder = join("bench", "peers", "as-filter");

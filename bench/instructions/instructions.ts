@@ -3,7 +3,7 @@ import type { EnvoyConfig } from "../../test/support/envoy-config.js";
 import { freePort } from "../../test/support/ports.js";
 import { answeringItself, shipped, withLongWait, withModule, withoutFilters } from "../configs.js";
 import { figure } from "../figures.js";
-import { buildNoop } from "../filters/wasm-peers.js";
+import { buildNoop, buildRefuse } from "../filters/wasm-peers.js";
 import { Fleet } from "../fleet.js";
 import type { LoadSettings } from "../load/caller.js";
 import { chatRequest, emptyRequest } from "../load/requests.js";
@@ -41,7 +41,7 @@ export async function measureInstructions(settings: InstructionSettings): Promis
   const fleet = new Fleet(settings.modules, upstreamPort);
   const measured = new Map<string, readonly number[]>();
   try {
-    const left = Object.entries(plansOf(fleet.folder, buildNoop()));
+    const left = Object.entries(plansOf(fleet.folder, buildNoop(), buildRefuse()));
     const measureNext = async (): Promise<void> => {
       for (let next = left.shift(); next; next = left.shift()) {
         const [name, plan] = next;
@@ -57,7 +57,7 @@ export async function measureInstructions(settings: InstructionSettings): Promis
   }
 }
 
-function plansOf(modules: string, noop: string): Record<string, CellPlan> {
+function plansOf(modules: string, noop: string, refuse: string): Record<string, CellPlan> {
   const minimal = (): EnvoyConfig => shipped("minimal.yaml", modules);
   const full = (): EnvoyConfig => shipped("full.yaml", modules);
   return {
@@ -66,8 +66,14 @@ function plansOf(modules: string, noop: string): Record<string, CellPlan> {
     minimal: { config: minimal(), kind: "answered" },
     noop: { config: withModule(minimal(), noop), kind: "answered" },
     bare: { config: withoutFilters(minimal()), kind: "answered" },
+    bareRefusal: { config: withModule(withGateAlone(full()), refuse), kind: "direct" },
     direct: { config: answeringItself(withoutFilters(full()), directAnswer), kind: "direct" },
   };
+}
+
+function withGateAlone(config: EnvoyConfig): EnvoyConfig {
+  const others = ["count", "admit", "remember", "meter", "rewrite", "guard"];
+  return others.reduce((rest, name) => withoutFilters(rest, `llm.breaker.${name}`), config);
 }
 
 /** As a refusal of full.yaml looks. */

@@ -30,12 +30,18 @@ export function instructionsResult(measured: ReadonlyMap<string, readonly number
     fullAdded: added("full"),
     refusal: figure(of("refusal")),
     direct: figure(of("direct")),
+    bareRefusalVsDirect: figure(ratios(of("bareRefusal"), of("direct")), 2),
     refusalVsDirect: figure(ratios(of("refusal"), of("direct")), 2),
   };
   const rows = [
     row("two wasm filters that do nothing", unit, figures.noopAdded, { beside }),
     row("minimal.yaml", unit, figures.minimalAdded, { beside }),
     row("full.yaml", unit, figures.fullAdded, { beside }),
+    row(
+      "a refusal by a wasm filter that does nothing else",
+      "× direct_response",
+      figures.bareRefusalVsDirect,
+    ),
     row("a refusal", "× direct_response", figures.refusalVsDirect, {
       beside: { what: "thousand of direct_response", figure: figures.direct },
     }),
