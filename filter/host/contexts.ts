@@ -1,4 +1,4 @@
-// Finds the state of a live stream by its context id: a fixed hash table of intrusive chains over pooled slots. The host
+// Finds the state of a live stream by its context id: a fixed hash table of intrusive lists over pooled slots. The host
 // counts ids up, so they spread evenly; a lookup costs the same with ten or with thousands of streams, and a slot of a
 // finished stream is used again, so that steady traffic allocates nothing.
 
@@ -12,7 +12,8 @@ export class Slot {
   root: u32;
   /** Which pool the slot goes back to. */
   kind: u32;
-  chain: usize;
+  /** The next of those that share a place in the table. No field of a position may have its name: it would be this one. */
+  collided: usize;
 }
 
 const table: StaticArray<usize> = new StaticArray<usize>(TABLE_SIZE);
@@ -51,7 +52,7 @@ export class SlotPool {
 
 export function insertSlot(slot: Slot): void {
   const at = slot.id & (TABLE_SIZE - 1);
-  slot.chain = table[at];
+  slot.collided = table[at];
   table[at] = changetype<usize>(slot);
 }
 
@@ -61,7 +62,7 @@ export function findSlot(id: u32): usize {
   while (at !== 0) {
     const slot = changetype<Slot>(at);
     if (slot.id === id) return at;
-    at = slot.chain;
+    at = slot.collided;
   }
   return 0;
 }
@@ -74,12 +75,12 @@ export function removeSlot(id: u32): usize {
   while (at !== 0) {
     const slot = changetype<Slot>(at);
     if (slot.id === id) {
-      if (before === 0) table[head] = slot.chain;
-      else changetype<Slot>(before).chain = slot.chain;
+      if (before === 0) table[head] = slot.collided;
+      else changetype<Slot>(before).collided = slot.collided;
       return at;
     }
     before = at;
-    at = slot.chain;
+    at = slot.collided;
   }
   return 0;
 }

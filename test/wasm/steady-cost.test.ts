@@ -63,6 +63,15 @@ describe("steady traffic costs the same for ever", () => {
     );
   });
 
+  test("of more live streams than their table has places each one's end is filed", () => {
+    const worker = new Worker(new World(), policyWith());
+    // Gate and meter are two contexts each; the table has 16,384 places.
+    const live = Array.from({ length: 9_000 }, () => openStream(worker));
+    for (const end of live) end();
+    worker.flushCounters();
+    assert.equal(worker.vm.world.metrics.value("llm_breaker.gpu.outcome.success"), live.length);
+  });
+
   test("live streams that end give their memory to the next ones", () => {
     const worker = new Worker(new World(), policyWith());
     const crowd = (): void => {
