@@ -1,4 +1,4 @@
-import type { Node, Document as YamlDocument } from "yaml";
+import type { Node, Scalar, Document as YamlDocument } from "yaml";
 import {
   type Alias,
   CST,
@@ -43,13 +43,22 @@ export function readDocument(text: string): SettingsDocument | { readonly proble
   const excess = findExcess(text);
   if (excess !== undefined) return { problems: [syntaxProblem(excess)] };
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
+    const options = {
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: "error",
+      uniqueKeys: false,
+    } as const;
+    const document = parseDocument(text, options);
     const problems: Problem[] = [...document.errors, ...document.warnings].map(({ code, message, pos }) =>
       syntaxProblem(
         code === "MULTIPLE_DOCS" ? "it must hold one document" : message.replaceAll(/\s+/g, " "),
         at(pos[0]),
       ),
     );
+    for (const key of repeatedKeys(document)) {
+      problems.push(syntaxProblem("Map keys must be unique", at(key.range?.[0] ?? 0)));
+    }
     for (const alias of lostAliases(document)) {
       problems.push(syntaxProblem(`*${alias.source} names no anchor before it`, at(offsetOf(alias, 0))));
     }
@@ -79,6 +88,22 @@ function findExcess(text: string): string | undefined {
 
 function syntaxProblem(reason: string, position?: Position): Problem {
   return { path: [], text: `must be valid YAML: ${reason.slice(0, 200)}`, position };
+}
+
+/** What `uniqueKeys` would find, which compares each key with all before it. */
+function repeatedKeys(document: YamlDocument.Parsed): Scalar[] {
+  const repeated: Scalar[] = [];
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) repeated.push(key);
+        seen.add(key.value);
+      }
+    },
+  });
+  return repeated;
 }
 
 function lostAliases(document: YamlDocument.Parsed): Alias[] {

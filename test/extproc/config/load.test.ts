@@ -106,6 +106,8 @@ test("says where YAML itself is broken", () => {
     ["level: [\n", /^service\.yaml:2:1 must be valid YAML: /],
     ["limits:\n\ttokensPerMinute: 1", /^service\.yaml:2:1 must be valid YAML: Tabs are not allowed/],
     ["level: info\nwait: 1s\nlevel: warn", /^service\.yaml:3:1 must be valid YAML: Map keys must be unique/],
+    ['limits: {\n  a: 1, "a": 2}', /^service\.yaml:2:9 must be valid YAML: Map keys must be unique/],
+    ["limits:\n  ? 1\n  ? 1", /^service\.yaml:3:5 must be valid YAML: Map keys must be unique/],
     ["level: info\n---\nlevel: info", /^service\.yaml:2:1 must be valid YAML: it must hold one document/],
     ["level: *nobody", /^service\.yaml:1:8 must be valid YAML: \*nobody names no anchor before it/],
     ["level: !!python/object x", /^service\.yaml:1:8 must be valid YAML: Unresolved tag/],
