@@ -14,12 +14,20 @@ export interface FuzzArguments {
   readonly limitMs: number;
 }
 
+export const usage = `Usage: npm run fuzz -- [options]
+  --only NAME,NAME   some targets, as test/fuzz/README.md names them
+  --cases N          of each target (default 1000000, or without end where --minutes is given)
+  --minutes N        of each target: it ends then, however many cases it has run
+  --seed N           which cases (default 20261130)
+  -h, --help         this`;
+
 const CASES = 1_000_000;
 const SEED = 20_261_130;
 
-/** @throws UsageError */
-export function readArguments(words: readonly string[], known: readonly string[]): FuzzArguments {
+/** Undefined: only help is asked for. @throws UsageError */
+export function readArguments(words: readonly string[], known: readonly string[]): FuzzArguments | undefined {
   const { values } = parse(words);
+  if (values.help) return undefined;
   const only = values.only === undefined ? known : values.only.split(",");
   const unknown = only.filter((name) => !known.includes(name));
   if (unknown.length > 0)
@@ -37,8 +45,12 @@ export function readArguments(words: readonly string[], known: readonly string[]
 
 function parse(words: readonly string[]) {
   const text = { type: "string" } as const;
+  const help = { type: "boolean", short: "h" } as const;
   try {
-    return parseArgs({ args: [...words], options: { only: text, cases: text, seed: text, minutes: text } });
+    return parseArgs({
+      args: [...words],
+      options: { only: text, cases: text, seed: text, minutes: text, help },
+    });
   } catch (cause) {
     throw new UsageError((cause as Error).message, { cause });
   }

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
-import { readArguments, UsageError } from "./arguments.js";
+import { readArguments, UsageError, usage } from "./arguments.js";
 import { buildParsers } from "./build-parsers.js";
 import { MAX_BYTES, type RunResult } from "./run-target.js";
 import { spell } from "./support/minimise.js";
@@ -24,8 +24,10 @@ async function runOne(name: string, settings: Settings): Promise<RunResult | str
       const number = head[0] ?? 0;
       if (number !== seen.number) seen = { number, atMs: performance.now() };
       else if (performance.now() - seen.atMs > HANG_MS) {
-        const bytes = Buffer.from(new Uint8Array(shared, HEAD_BYTES, head[1]));
-        end(`a case takes over ${HANG_MS / 1000} s\n  bytes: ${spell(bytes)}\n  run's seed ${seed}`);
+        const length = head[1] ?? 0;
+        const bytes = Buffer.from(new Uint8Array(shared, HEAD_BYTES, Math.min(length, MAX_BYTES)));
+        const told = `${length} bytes, which begin with ${spell(bytes)}`;
+        end(`a case takes over ${HANG_MS / 1000} s\n  ${told}\n  run's seed ${seed}`);
       }
     }, 1000);
     const end = (result: RunResult | string) => {
@@ -48,6 +50,7 @@ interface Settings {
 
 async function main(): Promise<void> {
   const settings = readArguments(process.argv.slice(2), targetNames);
+  if (settings === undefined) return console.log(usage);
   buildParsers();
   console.log(`seed ${settings.seed}, ${settings.cases} cases a target`);
   console.log(rowOf(COLUMNS));
@@ -87,6 +90,6 @@ try {
   await main();
 } catch (cause) {
   if (!(cause instanceof UsageError)) throw cause;
-  console.error(cause.message);
+  console.error(`${cause.message}\n\n${usage}`);
   process.exitCode = 2;
 }

@@ -19,7 +19,8 @@ test("a parser that does what it says passes, and the same seed makes the same c
     const announce = (bytes: Buffer) => {
       for (const byte of bytes) digest = (digest * 31 + byte) | 0;
     };
-    const target = targetOf((bytes) => String(bytes.length % 16));
+    // How many long cases there is time for is another number each time.
+    const target = targetOf((bytes) => String(bytes.length % 16), { linearBytes: 0 });
     const { failures, cases, kinds } = await runTarget(target, SETTINGS, announce);
     assert.deepEqual([failures, cases, kinds], [[], 4000, 16]);
     digests.push(String(digest));

@@ -1,5 +1,5 @@
 import { heldBytes } from "./support/flat.js";
-import { growthOf } from "./support/growth.js";
+import { glaringGrowthOf, growthOf } from "./support/growth.js";
 import { minimise, spell } from "./support/minimise.js";
 import { Mutator } from "./support/mutator.js";
 import { Random } from "./support/random.js";
@@ -31,8 +31,9 @@ export type Announce = (bytes: Buffer) => void;
 export const MAX_BYTES = 2048;
 /** What one case may take. Milliseconds; a body of this size is read in far less than one. */
 const CASE_LIMIT_MS = 40;
-/** Times of a short run on a busy machine say nothing. */
+/** A shorter run only takes a glance at how time grows. */
 const LEAST_FOR_GROWTH = 100_000;
+const GLANCE_MS = 80;
 const MAX_KINDS = 65_536;
 const MAX_FAILURES = 3;
 /** What the largest cases of a run may take more than those of its beginning; a byte for each of a million is no leak. */
@@ -92,10 +93,7 @@ class Run {
       if ((done & 255) === 0 && performance.now() > untilMs) break;
     }
     if (this.failures.length === 0) this.judgeGrowth(before, this.held(session), done - warm);
-    if (this.failures.length === 0 && done >= LEAST_FOR_GROWTH) {
-      const problem = await growthOf(this.target, session);
-      if (problem !== undefined) this.failures.push(problem);
-    }
+    if (this.failures.length === 0) await this.judgeLength(session, done);
     return {
       cases: done,
       taken: this.taken,
@@ -158,6 +156,20 @@ class Run {
     this.failures.push(
       `${reason}\n  bytes: ${spell(least)}\n  run's seed ${this.settings.seed}, case's ${seed}`,
     );
+  }
+
+  private async judgeLength(session: Session, cases: number): Promise<void> {
+    const watch = { announce: this.announce };
+    const problem =
+      cases >= LEAST_FOR_GROWTH
+        ? await growthOf(this.target, session, watch)
+        : await glaringGrowthOf(
+            this.target,
+            session,
+            { seed: this.settings.seed, budgetMs: GLANCE_MS },
+            watch,
+          );
+    if (problem !== undefined) this.failures.push(problem);
   }
 
   /** What the fuzzer itself has learned is left out. */

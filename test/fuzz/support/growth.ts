@@ -10,6 +10,8 @@ const LEAST_MS = 50;
 const TRIES = 30;
 /** Of the first size, which has no limit. */
 const FIRST_TRIES = 3;
+/** No more than the first tries after that. */
+const PATIENCE_MS = 5_000;
 const PLAIN = [
   '"',
   "\\",
@@ -32,44 +34,91 @@ const PLAIN = [
   "data:",
 ];
 
+interface Watch {
+  /** Told of each case before it is run. */
+  readonly announce?: (bytes: Buffer) => void;
+  readonly now?: () => number;
+}
+
 /** What takes more than its share of time when it is twice as long; undefined when nothing does. */
 export async function growthOf(
   target: Target,
   session: Session,
-  now = () => performance.now(),
+  watch: Watch = {},
 ): Promise<string | undefined> {
   const { linearBytes = LINEAR_BYTES } = target;
-  const units = [...PLAIN, ...(target.words ?? [])].map((text) => Buffer.from(text, "latin1"));
-  const repeated = [...units, ...target.seeds.slice(0, 40)].filter((unit) => unit.length > 0);
-  // The unit alone, and within a message, where the parser is in its midst.
-  const [first = Buffer.alloc(0)] = target.seeds;
-  const cases = repeated.flatMap((unit) => [
-    [Buffer.alloc(0), unit] as const,
-    [first.subarray(0, first.length / 2), unit] as const,
-  ]);
-  for (const [head, unit] of cases) {
-    const problem = await tryUnit(session, head, unit, linearBytes, now);
+  for (const [head, unit] of casesOf(target)) {
+    const problem = await tryUnit(session, { head, unit, from: linearBytes >> 3, to: linearBytes }, watch);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-async function tryUnit(
+/** The same at a glance: some of these cases, drawn by the seed, as many as there is time for; and only what takes long is measured. */
+export async function glaringGrowthOf(
+  target: Target,
   session: Session,
-  head: Buffer,
-  unit: Buffer,
-  linearBytes: number,
-  now: () => number,
+  { seed, budgetMs }: { readonly seed: number; readonly budgetMs: number },
+  watch: Watch = {},
 ): Promise<string | undefined> {
+  const { now = () => performance.now() } = watch;
+  const to = (target.linearBytes ?? LINEAR_BYTES) >> 2;
+  const random = new Random(seed);
+  const cases = to > 0 ? casesOf(target) : [];
+  const untilMs = now() + budgetMs;
+  while (cases.length > 0 && now() < untilMs) {
+    const [[head, unit] = []] = cases.splice(random.next(cases.length), 1);
+    if (!head || !unit) break;
+    const problem = await glanceAt(session, { head, unit, from: to >> 1, to }, watch);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+async function glanceAt(session: Session, stretch: Stretch, watch: Watch): Promise<string | undefined> {
+  try {
+    if ((await leastOf(session, stretched(stretch, stretch.to), LEAST_MS, watch, 1)) <= LEAST_MS)
+      return undefined;
+  } catch {
+    // It is thrown again, and told.
+  }
+  return tryUnit(session, stretch, watch);
+}
+
+/** The unit alone, and within a message, where the parser is in its midst. */
+function casesOf(target: Target): (readonly [head: Buffer, unit: Buffer])[] {
+  const units = [...PLAIN, ...(target.words ?? [])].map((text) => Buffer.from(text, "latin1"));
+  const repeated = [...units, ...target.seeds.slice(0, 40)].filter((unit) => unit.length > 0);
+  const [first = Buffer.alloc(0)] = target.seeds;
+  return repeated.flatMap((unit) => [
+    [Buffer.alloc(0), unit] as const,
+    [first.subarray(0, first.length / 2), unit] as const,
+  ]);
+}
+
+/** A unit that is repeated behind a head, to sizes that double. */
+interface Stretch {
+  readonly head: Buffer;
+  readonly unit: Buffer;
+  readonly from: number;
+  readonly to: number;
+}
+
+function stretched({ head, unit }: Stretch, size: number): Buffer {
+  return Buffer.concat([head, Buffer.alloc(size, unit)]);
+}
+
+async function tryUnit(session: Session, stretch: Stretch, watch: Watch): Promise<string | undefined> {
+  const { head, unit, from, to } = stretch;
   let previousMs = Number.POSITIVE_INFINITY;
-  for (let size = linearBytes >> 3; size > 0 && size <= linearBytes; size *= 2) {
-    const bytes = Buffer.concat([head, Buffer.alloc(size, unit)]);
+  for (let size = from; size > 0 && size <= to; size *= 2) {
+    const bytes = stretched(stretch, size);
     const limitMs = Math.max(previousMs * MOST_TIMES, LEAST_MS);
     const what = JSON.stringify(unit.toString("latin1").slice(0, 60));
     const behind = JSON.stringify(head.toString("latin1").slice(0, 60));
     let tookMs: number;
     try {
-      tookMs = await leastOf(session, bytes, limitMs, now);
+      tookMs = await leastOf(session, bytes, limitMs, watch);
     } catch (cause) {
       return `${size} bytes of ${what} behind ${behind}: ${String(cause).slice(0, 300)}`;
     }
@@ -82,13 +131,22 @@ async function tryUnit(
 }
 
 /** Of a few tries; no more are needed once one is within the limit. */
-async function leastOf(session: Session, bytes: Buffer, limitMs: number, now: () => number): Promise<number> {
+async function leastOf(
+  session: Session,
+  bytes: Buffer,
+  limitMs: number,
+  { announce, now = () => performance.now() }: Watch,
+  tries = TRIES,
+): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
-  for (let again = 0; again < TRIES; again++) {
+  const untilMs = now() + PATIENCE_MS;
+  for (let again = 0; again < tries; again++) {
+    announce?.(bytes);
     const startMs = now();
     await session.run(bytes, new Random(7));
     least = Math.min(least, now() - startMs);
-    if (least <= limitMs && (Number.isFinite(limitMs) || again >= FIRST_TRIES)) break;
+    if (again >= FIRST_TRIES && (now() > untilMs || limitMs === Number.POSITIVE_INFINITY)) break;
+    if (least <= limitMs && limitMs !== Number.POSITIVE_INFINITY) break;
   }
   return least;
 }
