@@ -195,9 +195,7 @@ export function onOutcome(
 
 /**
  * Files successes without a permit: a batch, as they are gathered over a tick.
- * @param generation the record's, when the calls were admitted
  * @param endsStreak whether one of them came after all failures in a row
- * @param jitter as in {@link onOutcome}
  * @returns a verdict
  */
 export function onSuccesses(
@@ -223,7 +221,6 @@ export function onSuccesses(
  * @param generation the record's, when the calls were admitted
  * @param calls those with a first token, the timeout of one, or one that is overdue
  * @param slow how many of them were slow; `slowInARow`: of the latest, one after another
- * @param jitter as in {@link onOutcome}
  * @returns a verdict
  */
 export function onFirstTokens(
@@ -268,7 +265,10 @@ function fileCall(record: BackendRecord, config: BreakerConfig, now: u64, outcom
   if (outcome === Outcome.BACKPRESSURE) return trippedByBackpressure(record, config);
   if (outcome === Outcome.SUCCESS) record.consecutiveFailures = 0;
   else if (!isFailure(outcome)) return 0;
-  else if (weight !== 0) record.consecutiveFailures = incrementSaturating(max(record.consecutiveFailures, 0));
+  else if (weight !== 0) {
+    if (record.consecutiveFailures <= 0) record.failingSinceMs = now;
+    record.consecutiveFailures = incrementSaturating(max(record.consecutiveFailures, 0));
+  }
   return trippedByCall(record, config, outcome);
 }
 

@@ -80,6 +80,8 @@ export class BackendRecord {
   /** End of the longest wait that the backend asked for by Retry-After, and when it last asked for any. */
   retryAfterUntilMs: u64;
   retryAfterToldMs: u64;
+  /** When the first of the failures in a row was seen. */
+  failingSinceMs: u64;
   /** Version of the last move from outside that this record knows of; it never falls. */
   track: u64;
 

@@ -6,9 +6,19 @@ import { BackendMetrics } from "../policy/backend-metrics";
 import { Failure } from "../policy/failure";
 import { Backend } from "../policy/policy";
 import { fileOutcome } from "../records";
-import { flushSuccesses, noteSuccess } from "../successes";
+import { fileAmidFailures, flushSuccesses, noteSuccess } from "../successes";
 import { noteSlowAnswer } from "./facts";
-import { answerOf, backendOf, chainOf, MeterSlot, Origin, Phase, Reading, requestOf } from "./slot";
+import {
+  answerOf,
+  backendOf,
+  chainOf,
+  latestUnfailedMs,
+  MeterSlot,
+  Origin,
+  Phase,
+  Reading,
+  requestOf,
+} from "./slot";
 import { tellUsage } from "./usage";
 
 /** Files the outcome; only the first call of an attempt counts. A probe's verdict is its sender's to file. */
@@ -28,7 +38,7 @@ export function file(slot: MeterSlot, outcome: i32, failure: Failure): void {
   // A success in Closed moves no deadline, and its bucket is a second wide: it can wait for the tick,
   // as long as no worker has failures in a row.
   if (outcome === Outcome.SUCCESS && slot.permit === 0) {
-    noteSuccess(backend, slot.generation);
+    if (!noteSuccess(backend, slot.generation)) fileAmidFailures(backend, nowMs(), latestUnfailedMs(slot));
     return;
   }
   const now = nowMs();

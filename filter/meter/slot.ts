@@ -173,6 +173,25 @@ export function firstAttempt(): usize {
   return first;
 }
 
+/** Attempts that are looked at, at most: only failures in a row ask for it, but then each success does. */
+const MOST_STEPS: i32 = 64;
+
+/**
+ * When the latest attempt at the backend of this one began that is still live in this VM: of a call that is on its way it is not known
+ * that it fails. Its own start when there is none; the end of time when that would take too long to find out.
+ */
+export function latestUnfailedMs(slot: MeterSlot): u64 {
+  let at = first;
+  for (let steps = 0; at !== 0; steps++) {
+    if (steps === MOST_STEPS) return u64.MAX_VALUE;
+    const other = changetype<MeterSlot>(at);
+    const isLive = other.phase !== Phase.DONE && other.origin === Origin.USER;
+    if (isLive && other.backend === slot.backend) return max(slot.startMs, other.startMs);
+    at = other.next;
+  }
+  return slot.startMs;
+}
+
 export function linkAttempt(slot: MeterSlot): void {
   const at = changetype<usize>(slot);
   slot.next = first;

@@ -15,7 +15,7 @@ import {
   Transition,
 } from "../../filter/breaker/record";
 import { allocate, mark, release } from "../../filter/host/arena";
-import { startDraws } from "../../filter/host/clock";
+import { nowMs, startDraws } from "../../filter/host/clock";
 import { collectGarbage } from "../../filter/host/log";
 import { parsePolicy } from "../../filter/policy/parse-policy";
 import { Backend } from "../../filter/policy/policy";
@@ -109,7 +109,8 @@ export function fileOutcome(
 /** A success without a permit, which the VM may gather. */
 export function noteSuccess(generation: u32): void {
   const top = mark();
-  successes.noteSuccess(backend, generation);
+  if (!successes.noteSuccess(backend, generation))
+    successes.fileAmidFailures(backend, nowMs(), u64.MAX_VALUE);
   release(top);
 }
 

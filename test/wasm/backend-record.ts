@@ -21,17 +21,17 @@ export function readRecord(world: World, alias: string): RecordFacts {
     layoutVersion,
     "the record's layout changed: bring this reader up to date",
   );
-  const state = (["CLOSED", "OPEN", "HALF_OPEN"] as const)[bytes.readInt32LE(88)];
+  const state = (["CLOSED", "OPEN", "HALF_OPEN"] as const)[bytes.readInt32LE(96)];
   assert.ok(state);
   let permits = 0;
   for (let index = 0; index < 16; index++) {
-    if (bytes.readUInt32LE(248 + index * 16 + 8) !== 0) permits++;
+    if (bytes.readUInt32LE(256 + index * 16 + 8) !== 0) permits++;
   }
   return {
     state,
-    generation: bytes.readUInt32LE(96),
-    successes: bytes.readUInt32LE(136) - bytes.readUInt32LE(140),
-    failures: bytes.readUInt32LE(140),
+    generation: bytes.readUInt32LE(104),
+    successes: bytes.readUInt32LE(144) - bytes.readUInt32LE(148),
+    failures: bytes.readUInt32LE(148),
     permits,
   };
 }
