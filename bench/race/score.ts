@@ -15,6 +15,8 @@ export interface Score {
   readonly ttftP99Ms: number | undefined;
   /** Requests that reached a sick node during the fault, tries and probes included. */
   readonly sickHits: number;
+  /** Those of them by which no caller was served whole: what a sick backend is to be spared. */
+  readonly wastedHits: number;
   /** The most requests at once on a sick node while it recovers. */
   readonly peakRecovering: number;
   /** From the fault's start until the sick nodes get less than a tenth of their usual share, for a second. */
@@ -39,7 +41,7 @@ export interface Moment {
 export interface Moments {
   readonly callers: readonly (Moment & { readonly caller: CallerRecord })[];
   /** What reached the sick nodes. */
-  readonly sick: readonly (Moment & { readonly concurrency: number })[];
+  readonly sick: readonly (Moment & { readonly concurrency: number; readonly isWasted: boolean })[];
   /** Callers whose whole answer came from the primary. */
   readonly byPrimary: ReadonlySet<string>;
   readonly fallbackRequests: number;
@@ -48,6 +50,7 @@ export interface Moments {
 export function score(scenario: Scenario, lap: Lap): Score {
   const moments = momentsOf(scenario, lap);
   const { callers, sick } = moments;
+  const hits = sick.filter(({ at }) => within(scenario.fault, at));
   const served = callers.filter(({ caller }) => caller.served).length;
   const waits = callers
     .filter(({ at, caller }) => within(scenario.fault, at) && caller.served && caller.streamed)
@@ -59,7 +62,8 @@ export function score(scenario: Scenario, lap: Lap): Score {
     bareFailures: callers.length - served,
     ttftP50Ms: quantile(waits, 0.5),
     ttftP99Ms: quantile(waits, 0.99),
-    sickHits: sick.filter(({ at }) => within(scenario.fault, at)).length,
+    sickHits: hits.length,
+    wastedHits: hits.filter(({ isWasted }) => isWasted).length,
     peakRecovering: Math.max(
       0,
       ...sick.filter(({ at }) => within(scenario.recovering, at)).map(({ concurrency }) => concurrency),
@@ -76,13 +80,18 @@ const within = ([from, to]: Span, at: Seconds): boolean => at >= from && at < to
 export function momentsOf({ sick }: Scenario, { startMs, callers, seen }: Lap): Moments {
   const at = (ms: number): Seconds => (ms - startMs) / 1000;
   const inRace = ({ atMs }: { readonly atMs: number }): boolean => atMs >= startMs;
+  const served = new Set(callers.filter((caller) => caller.served).map(({ id }) => id));
   const complete = seen.nodes.flat().filter(({ outcome }) => outcome === "complete");
   return {
     callers: callers.map((caller) => ({ at: at(caller.startMs), caller })),
     sick: sick
       .flatMap((node) => seen.nodes[node] ?? [])
       .filter(inRace)
-      .map(({ atMs, concurrency }) => ({ at: at(atMs), concurrency })),
+      .map(({ atMs, concurrency, outcome, user }) => ({
+        at: at(atMs),
+        concurrency,
+        isWasted: outcome !== "complete" || !served.has(user),
+      })),
     byPrimary: new Set(complete.map(({ user }) => user)),
     fallbackRequests: seen.fallback.filter(inRace).length,
   };

@@ -35,14 +35,16 @@ function introOf(racers: readonly Racer[], absent: readonly string[]): string {
 function rowsOf({ scenario, scores }: Heat): Row[] {
   const us = scores.find(({ racer }) => racer === ourName);
   if (!us) return [];
+  const watched = scenario.seconds - scenario.fault[1];
   return judged.flatMap(({ key, what, unit }): Row[] => {
     const bound = boundOf(key, scenario, scores);
     if (!bound) return [];
     const [best] = peersOf(scores).toSorted((a, b) => amountOf(a, key) - amountOf(b, key));
     return [
       {
-        ...{ what: `${scenario.title}: ${what}`, unit, figure: single(amountOf(us, key)) },
-        ...(best && { beside: { what: best.racer, figure: single(amountOf(best, key)) } }),
+        ...{ what: `${scenario.title}: ${what}`, unit: us[key] === undefined ? `${unit} or more` : unit },
+        figure: single(us[key] ?? watched),
+        ...(best && best[key] !== undefined && { beside: { what: best.racer, figure: single(best[key]) } }),
         target: { text: bound.text, met: amountOf(us, key) <= bound.most },
       },
     ];
@@ -54,7 +56,13 @@ function tableOf({ scenario, scores }: Heat): Table {
     caption: `${scenario.title}. ${scenario.what} ${scores[0]?.callers ?? 0} callers.`,
     columns: [
       ...["racer", "served whole", "bare failures", "first token, p50 ms", "p99 ms", "hits on the sick"],
-      ...["peak while recovering", "s to open", "s to full service", "fallback, % of callers"],
+      ...[
+        "of them wasted",
+        "peak while recovering",
+        "s to open",
+        "s to full service",
+        "fallback, % of callers",
+      ],
     ],
     rows: scores.map((score) => [
       ...[score.racer, String(score.served), String(score.bareFailures)],
@@ -62,6 +70,7 @@ function tableOf({ scenario, scores }: Heat): Table {
         shown(score.ttftP50Ms),
         shown(score.ttftP99Ms),
         String(score.sickHits),
+        String(score.wastedHits),
         String(score.peakRecovering),
       ],
       ...[
@@ -104,9 +113,6 @@ function behindIn({ scenario, scores }: Heat): string[] {
     if (winner) return [`${what}; ${winner.racer}: ${winner[each.key]}.`];
     // A target may be missed though nobody did better.
     const bound = boundOf(each.key, scenario, scores);
-    if (bound && amountOf(us, each.key) > bound.most) return [`${what}, not ${bound.text}.`];
-    // Who never goes back has no failures and no hits, and pays for ever.
-    const isStillAway = each.key === "secondsToFull" && us.secondsToFull === undefined;
-    return isStillAway ? [`${what}, as far as was watched; nor was anybody else.`] : [];
+    return bound && amountOf(us, each.key) > bound.most ? [`${what}, not ${bound.text}.`] : [];
   });
 }

@@ -18,6 +18,7 @@ export const judged: readonly Judged[] = [
     unit: "requests",
     noise: 0,
   },
+  { key: "wastedHits", what: "of these, requests that served nobody", unit: "requests", noise: 0 },
   {
     key: "peakRecovering",
     what: "the most requests at once on it while it recovers",
@@ -46,13 +47,18 @@ export interface Bound {
   readonly most: number;
 }
 
+/** From the end of the fault until all is as before; what was not seen to come in the time watched has not come. */
+const mostSecondsToFull = 15;
+
 /**
  * None of ours fails bare, since the fallback is healthy in every scenario; so nobody has fewer. Fewest hits on the sick
  * backend, but where one node of several is sick: there no more than plain Envoy, whose ejection is the right tool.
+ * In a storm a hit that serves its caller does no harm: beside the target stands how many did not.
  */
 export function boundOf(key: Judged["key"], scenario: Scenario, scores: readonly Score[]): Bound | undefined {
   const peers = peersOf(scores);
   if (key === "bareFailures") return { text: "0", most: 0 };
+  if (key === "secondsToFull") return { text: `at most ${mostSecondsToFull}`, most: mostSecondsToFull };
   if (key !== "sickHits" || peers.length === 0) return undefined;
   if (scenario.nodes > 1) {
     const envoy = peers.find(({ racer }) => racer === "envoy");
@@ -71,7 +77,7 @@ export function peersOf(scores: readonly Score[]): Score[] {
  * counts when it left no more callers without an answer: who drops the slow ones is quick with the rest.
  */
 export function winnerOver(us: Score, { key, noise }: Judged, scores: readonly Score[]): Score | undefined {
-  const isPlain = key === "bareFailures" || key === "sickHits";
+  const isPlain = key === "bareFailures" || key === "sickHits" || key === "wastedHits";
   const comparable = peersOf(scores).filter((peer) => isPlain || peer.bareFailures <= us.bareFailures);
   const [best] = comparable.toSorted((a, b) => amountOf(a, key) - amountOf(b, key));
   return best && amountOf(best, key) < amountOf(us, key) - noise ? best : undefined;

@@ -71,6 +71,7 @@ describe("a score", () => {
     assert.equal(told.bareFailures, 60);
     assert.equal(told.served, 140);
     assert.equal(told.sickHits, 60);
+    assert.equal(told.wastedHits, 60);
     assert.equal(told.secondsToOpen, undefined);
     assert.equal(told.secondsToFull, 0);
     assert.equal(told.fallbackPercent, 0);
@@ -131,6 +132,7 @@ describe("a score", () => {
     const crowd = { ...(node[0] as Arrival), atMs: startMs + 9000, concurrency: 7 };
     const told = score(scenario, { ...lap, seen: { ...lap.seen, nodes: [[early, ...node, crowd]] } });
     assert.equal(told.sickHits, 61);
+    assert.equal(told.wastedHits, 0, "a hit that serves its caller is none");
     assert.equal(told.peakRecovering, 7);
   });
 
@@ -165,6 +167,7 @@ describe("a verdict", () => {
     const scores = [ours, peer("envoy", { sickHits: 4 }), peer("nothing", { sickHits: 0 })];
     assert.equal(boundOf("bareFailures", scenario, scores)?.most, 0);
     assert.equal(boundOf("sickHits", scenario, scores)?.most, 4);
+    assert.equal(boundOf("secondsToFull", scenario, scores)?.most, 15);
     assert.equal(boundOf("ttftP50Ms", scenario, scores), undefined);
     assert.equal(winnerOver(ours, of("sickHits"), scores)?.racer, "envoy");
   });
@@ -189,8 +192,10 @@ describe("a verdict", () => {
       { scenario, laps: [], scores: [us, peer("envoy", { secondsToFull: undefined, sickHits: 9 })] },
     ];
     assert.deepEqual(sectionOf(heats, [], []).behind, [
-      "Made up, from the fault's end until full service: never, as far as was watched; nor was anybody else.",
+      "Made up, from the fault's end until full service: never, not at most 15.",
     ]);
+    const row = sectionOf(heats, [], []).rows.find(({ what }) => what.includes("full service"));
+    assert.deepEqual([row?.figure.median, row?.unit, row?.target?.met], [10, "s or more", false]);
   });
 
   test("has no winner among those who dropped callers, but in what they dropped", () => {

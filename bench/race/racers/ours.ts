@@ -15,16 +15,13 @@ import type { Racer, RunningRacer, Track } from "../racer.js";
 import { endpointsOf } from "./endpoints.js";
 
 const ports = { callers: 10_000, grpc: 9002, http: 9003, primary: 9101, fallback: 9103 };
-/** What may wait for a slot at the engine, in parts of its slots; the rest is for the next tier. */
-const queueShare = 0.25;
-
 /** The shipped envoy/full.yaml with the operator's own limits, and the service. */
 export const ours: Racer = {
   name: "llm-breaker",
   what:
     "envoy/full.yaml as shipped, two workers and the service; of the policy only what an operator fills in: two tiers, the " +
-    "promised limits, a bulkhead a quarter above the engine's slots, a window of 10 s and a longest wait of 30 s (as plain Envoy " +
-    "has here), and the file's own line of outlier detection where there is more than one node",
+    "promised limits, a bulkhead of the engine's slots, a window of 10 s and a longest wait of 8 s, a ramp of 20 % and two at " +
+    "once, no second try of a backend that has one node, and the file's own line of outlier detection where there are more",
   available: async () => undefined,
   start,
 };
@@ -83,16 +80,25 @@ function configFor(track: Track): EnvoyConfig {
 
 function fillIn(policy: Policy, { slots, nodes, limits }: Track): void {
   const { gpu, public: fallback } = policy.backends;
-  const maxConcurrentCalls = Math.ceil(slots * nodes.length * (1 + queueShare));
-  // The times of a race are shorter than life's, here as in the others' windows and longest ejections.
-  Object.assign(policy.breaker, { slidingWindowSize: 10, maxWaitDurationInOpenState: "30s" });
+  const maxConcurrentCalls = slots * nodes.length;
+  // The times of a race are shorter than life's, here as in the others' windows and longest ejections. The longest wait, a fifth
+  // of it as jitter, and the ramp are to be over within the 15 s that are wanted (targets.ts) after a fault's end.
+  Object.assign(policy.breaker, {
+    slidingWindowSize: 10,
+    maxWaitDurationInOpenState: "8s",
+    ramp: [{ percent: 20, maxConcurrent: 2, successes: 5 }],
+  });
   // As docs/tuning.md has it: twice one's own objective, which here covers any prompt. The fallback has its own pace.
   const slow = `${limits.objectiveMs * 2}ms`;
-  const breaker = { slowFirstTokenThreshold: slow, slowFirstTokenPerPromptToken: "0ms" };
+  const probe = { firstTokenMax: slow };
+  const breaker = { slowFirstTokenThreshold: slow, slowFirstTokenPerPromptToken: "0ms", probe };
   Object.assign(policy, { backends: { gpu: { ...gpu, maxConcurrentCalls, breaker }, public: fallback } });
   Object.assign(policy.chains.chat, {
     tiers: ["gpu", "public"],
+    // A second try helps where it meets another node.
+    sameTierRetries: nodes.length > 1 ? 1 : 0,
     firstTokenTimeout: `${limits.firstTokenMs}ms`,
+    firstTokenTimeoutPerPromptToken: "0ms",
     answerTimeout: `${limits.answerMs}ms`,
   });
   Object.assign(policy, { chains: { chat: policy.chains.chat } });
