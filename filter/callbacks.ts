@@ -11,10 +11,11 @@ import { findSlot, insertSlot, removeSlot, Slot } from "./host/contexts";
 import { collectGarbage } from "./host/log";
 import { Action } from "./host/stream";
 import * as meter from "./meter";
+import { ClusterRules } from "./meter/cluster";
 import { MeterSlot, meterSlots } from "./meter/slot";
 import { Policy } from "./policy/policy";
 import { onProbeAnswer } from "./probe";
-import { configure, createRoot, deleteRoot, findRoot, Position, tick } from "./roots";
+import { configure, createRoot, deleteRoot, findRoot, Position, Root, tick } from "./roots";
 import { onSyncAnswer } from "./sync/sync";
 
 export function proxy_abi_version_0_2_1(): void {}
@@ -71,7 +72,8 @@ export function proxy_on_request_headers(id: u32, _count: u32, isEnd: u32): Acti
   if (at !== 0) {
     const kind = changetype<Slot>(at).kind;
     const root = findRoot(changetype<Slot>(at).root);
-    if (kind === Position.METER) action = meter.onRequestHeaders(changetype<MeterSlot>(at), isEnd !== 0);
+    if (kind === Position.METER)
+      action = meter.onRequestHeaders(changetype<MeterSlot>(at), clusterOf(root), isEnd !== 0);
     else if (kind === Position.ADMIT) action = admit.onRequestHeaders();
     else if (kind === Position.GUARD) action = guard.onRequestHeaders(changetype<GuardSlot>(at), isEnd !== 0);
     else {
@@ -147,13 +149,11 @@ export function proxy_on_response_trailers(id: u32, _count: u32): Action {
  */
 export function proxy_on_done(id: u32): u32 {
   const at = removeSlot(id);
-  if (at === 0) {
-    deleteRoot(id);
-    return 1;
-  }
+  if (at === 0) return 1;
   const top = mark();
   const kind = changetype<Slot>(at).kind;
-  if (kind === Position.METER) {
+  if (kind === Position.ROOT) deleteRoot(at);
+  else if (kind === Position.METER) {
     meter.onDone(changetype<MeterSlot>(at));
     meterSlots.give(at);
   } else if (kind === Position.GATE) {
@@ -183,4 +183,10 @@ export function proxy_on_http_call_response(
 function policyOf(at: usize): Policy | null {
   const root = findRoot(changetype<Slot>(at).root);
   return root ? root.policy : null;
+}
+
+/** What a meter was told of its cluster, if it was. */
+function clusterOf(root: Root | null): ClusterRules | null {
+  const cluster = root ? root.cluster : null;
+  return cluster ? cluster.rules : null;
 }

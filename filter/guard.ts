@@ -9,8 +9,7 @@ import { HeaderMap, Pairs, readHeader, removeHeader, removeHeaderAt, setHeader }
 import { writeFilterState } from "./host/properties";
 import { Action } from "./host/stream";
 import { Text } from "./host/text";
-import * as cluster from "./meter/cluster";
-import { readCluster } from "./meter/cluster";
+import { asked, readCluster } from "./meter/cluster";
 import * as names from "./names";
 import { replyNotRewritten } from "./reply";
 import { loadRequest, REQUEST_SIZE, RequestRecord } from "./request-record";
@@ -40,8 +39,8 @@ export function onRequestHeaders(slot: GuardSlot, isEnd: bool): Action {
     return Action.CONTINUE;
   }
   if (isEnd) {
-    readCluster();
-    if (!cluster.isTranslated && !cluster.hasOwnCredentials) return Action.CONTINUE;
+    readCluster(null);
+    if (!asked.isTranslated && !asked.hasOwnCredentials) return Action.CONTINUE;
   }
   if (!divert()) {
     // A probe, or a request that no gate has seen: nobody would try it elsewhere.

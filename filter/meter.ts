@@ -11,6 +11,7 @@ import { nowMs } from "./host/clock";
 import { increment } from "./host/metrics";
 import { resultPtr, resultSize } from "./host/result";
 import { Action, closeResponse } from "./host/stream";
+import { ClusterRules } from "./meter/cluster";
 import { concludeBroken, concludeDiverted, concludeError, decorate, judgeEnd } from "./meter/conclude";
 import { wasDiverted } from "./meter/diverted";
 import { noteFirstToken } from "./meter/facts";
@@ -48,9 +49,10 @@ const LEAST_READ_PER_MS: i64 = 16;
 const SWITCHING_PROTOCOLS: i32 = 101;
 const OK: i32 = 200;
 
-export function onRequestHeaders(slot: MeterSlot, isEnd: bool): Action {
+/** @param configured what this meter was told of its cluster, if it was */
+export function onRequestHeaders(slot: MeterSlot, configured: ClusterRules | null, isEnd: bool): Action {
   slot.isSent = isEnd;
-  if (startAttempt(slot)) return Action.CONTINUE;
+  if (startAttempt(slot, configured)) return Action.CONTINUE;
   answerAtStop(slot);
   return Action.PAUSE;
 }

@@ -2,14 +2,16 @@
 
 import { Buffer, readBuffer } from "./host/buffers";
 import { nowMs } from "./host/clock";
+import { findSlot, insertSlot, Slot, SlotPool } from "./host/contexts";
 import { canChangeCluster } from "./host/envoy-version";
 import { Level, log, noteGarbage } from "./host/log";
 import { flushCounters } from "./host/metrics";
 import { declareFilterState, readProperty } from "./host/properties";
 import { resultPtr, resultSize } from "./host/result";
-import { tickEvery } from "./host/stream";
+import { actAs, tickEvery } from "./host/stream";
 import { Text } from "./host/text";
 import { refreshShedding } from "./loads";
+import { ClusterConfig } from "./meter/cluster-config";
 import { TICK_MS, onTick as walkAttempts } from "./meter/timers";
 import * as names from "./names";
 import { eachBackend, isCurrent, publishPolicy } from "./policies";
@@ -25,6 +27,8 @@ export enum Position {
   ADMIT,
   METER,
   GUARD,
+  /** No position: a root itself, among the contexts. */
+  ROOT,
 }
 
 @final
@@ -32,6 +36,8 @@ export class Root {
   position: Position = Position.UNKNOWN;
   policy: Policy | null = null;
   policyKey: Text | null = null;
+  /** A meter's cluster, when it was told of it. */
+  cluster: ClusterConfig | null = null;
 
   constructor(readonly id: u32) {}
 }
@@ -41,25 +47,55 @@ const ADMIT = Text.of("admit");
 const METER = Text.of("meter");
 const GUARD = Text.of("guard");
 
+/** Where a root stands among the contexts, so that a stream finds it at once: there are as many meters as clusters. */
+@unmanaged
+class RootSlot extends Slot {
+  at: usize;
+}
+
+const rootSlots: SlotPool = new SlotPool((<i32>offsetof<RootSlot>() + 7) & ~7);
 const roots: Root[] = [];
 
 export function createRoot(id: u32): void {
-  roots.push(new Root(id));
+  const root = new Root(id);
+  roots.push(root);
+  const slot = changetype<RootSlot>(rootSlots.take());
+  slot.id = id;
+  slot.kind = Position.ROOT;
+  slot.at = changetype<usize>(root);
+  insertSlot(slot);
   noteGarbage();
 }
 
-export function deleteRoot(id: u32): void {
-  for (let i = 0; i < roots.length; i++) {
-    if (roots[i].id === id) roots.splice(i--, 1);
-  }
+/** @param slot out of the table already */
+export function deleteRoot(slot: usize): void {
+  const root = changetype<Root>(changetype<RootSlot>(slot).at);
+  rootSlots.give(slot);
+  roots.splice(roots.indexOf(root), 1);
+  if (ticking === root.id) handTickOver();
   noteGarbage();
 }
 
+/** O(1). */
 export function findRoot(id: u32): Root | null {
-  for (let i = 0; i < roots.length; i++) {
-    if (unchecked(roots[i]).id === id) return unchecked(roots[i]);
+  const at = findSlot(id);
+  if (at === 0 || changetype<Slot>(at).kind !== Position.ROOT) return null;
+  return changetype<Root>(changetype<RootSlot>(at).at);
+}
+
+/** The meter's root that ticks for all those of this VM: hundreds of clusters are no hundreds of ticks. 0 = none does. */
+let ticking: u32 = 0;
+
+function handTickOver(): void {
+  const gone = ticking;
+  ticking = 0;
+  for (let i = 0; i < roots.length && ticking === 0; i++) {
+    if (roots[i].position === Position.METER) ticking = roots[i].id;
   }
-  return null;
+  if (ticking === 0) return;
+  actAs(ticking);
+  tickEvery(TICK_MS);
+  actAs(gone);
 }
 
 /** False makes Envoy refuse the configuration and go on with the old one. */
@@ -84,11 +120,38 @@ export function configure(root: Root, size: i32): bool {
     log(Level.CRITICAL, "llm.breaker: root_id must be one of gate, admit, meter, guard");
     return false;
   }
+  if (root.position === Position.METER) return configureMeter(root, size);
   if (root.position !== Position.GUARD) tickEvery(TICK_MS);
-  if (root.position === Position.METER && !canChangeCluster()) {
-    log(Level.WARN, "llm.breaker: in-flight failover is off: a retry stays on its cluster before Envoy 1.39");
-  }
   return root.position !== Position.GATE || configureGate(root, size);
+}
+
+function configureMeter(root: Root, size: i32): bool {
+  root.cluster = null;
+  if (size > 0 && !learnCluster(root, size)) return false;
+  if (ticking === 0) {
+    ticking = root.id;
+    if (!canChangeCluster())
+      log(
+        Level.WARN,
+        "llm.breaker: in-flight failover is off: a retry stays on its cluster before Envoy 1.39",
+      );
+  }
+  if (ticking === root.id) tickEvery(TICK_MS);
+  return true;
+}
+
+function learnCluster(root: Root, size: i32): bool {
+  const errors: string[] = [];
+  const isRead = readBuffer(Buffer.PLUGIN_CONFIGURATION, 0, size);
+  const cluster = new ClusterConfig();
+  cluster.read(isRead ? resultPtr() : 0, isRead ? resultSize() : 0, errors);
+  noteGarbage();
+  if (errors.length > 0) {
+    log(Level.CRITICAL, "llm.breaker: the meter's configuration is refused: " + errors.join("; "));
+    return false;
+  }
+  root.cluster = cluster;
+  return true;
 }
 
 function configureGate(root: Root, size: i32): bool {

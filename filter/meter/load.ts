@@ -6,24 +6,24 @@ import { noteGarbage } from "../host/log";
 import * as names from "../names";
 import { findLoadFacts, LoadFacts, loadFactsOf } from "../policy/load-facts";
 import { Backend } from "../policy/policy";
-import * as cluster from "./cluster";
+import { asked } from "./cluster";
 import { recentMs } from "./recent";
 import * as head from "./response-headers";
 import { backendOf, MeterSlot, Origin } from "./slot";
 
 /** Only where the cluster's metadata say in which form. */
 export function askForLoad(slot: MeterSlot): void {
-  if (cluster.loadFormatLength === 0 || slot.origin === Origin.UNMARKED) return;
-  setHeader(HeaderMap.REQUEST, names.LOAD_FORMAT, cluster.loadFormatPtr, cluster.loadFormatLength);
+  if (asked.loadFormatLength === 0 || slot.origin === Origin.UNMARKED) return;
+  setHeader(HeaderMap.REQUEST, names.LOAD_FORMAT, asked.loadFormatPtr, asked.loadFormatLength);
   slot.load = changetype<usize>(slot.origin === Origin.USER ? backendOf(slot).load : probedLoad());
 }
 
 /** A probe comes without a policy, maybe to a VM that knows none yet: its backend is the cluster's. */
 function probedLoad(): LoadFacts {
-  const found = findLoadFacts(cluster.aliasPtr, cluster.aliasLength);
+  const found = findLoadFacts(asked.aliasPtr, asked.aliasLength);
   if (found) return found;
   noteGarbage();
-  return loadFactsOf(String.UTF8.decodeUnsafe(cluster.aliasPtr, cluster.aliasLength));
+  return loadFactsOf(String.UTF8.decodeUnsafe(asked.aliasPtr, asked.aliasLength));
 }
 
 /** What was told stays here: how full the engines are is nothing for callers. */

@@ -25,8 +25,7 @@ import * as names from "../names";
 import { findPolicy } from "../policies";
 import { Chain, Policy } from "../policy/policy";
 import { loadedName, loadRequest, NO_TIER, RequestRecord } from "../request-record";
-import * as cluster from "./cluster";
-import { readCluster } from "./cluster";
+import { asked, ClusterRules, readCluster } from "./cluster";
 import { tellDegrade } from "./degrade";
 import { askForLoad } from "./load";
 import { removeCredentials, restoreOriginal } from "./original";
@@ -37,15 +36,18 @@ import { tellSpan } from "./traced";
 const INTERNAL = Text.of("x-envoy-internal");
 const EXPECTED_TIMEOUT = Text.of("x-envoy-expected-rq-timeout-ms");
 
-/** False at the stop cluster, where no attempt starts: the caller is to be answered. */
-export function startAttempt(slot: MeterSlot): bool {
+/**
+ * False at the stop cluster, where no attempt starts: the caller is to be answered.
+ * @param configured what the meter was told of its cluster, if it was
+ */
+export function startAttempt(slot: MeterSlot, configured: ClusterRules | null): bool {
   slot.tier = NO_TIER;
   slot.retryAfter = NOT_TOLD;
-  readCluster();
-  slot.hasOwnCredentials = cluster.hasOwnCredentials;
-  slot.isRewritten = cluster.isRewritten;
-  if (cluster.oddLength > 0) tellOddKey();
-  if (names.STOP.equals(cluster.aliasPtr, cluster.aliasLength)) return false;
+  readCluster(configured);
+  slot.hasOwnCredentials = asked.hasOwnCredentials;
+  slot.isRewritten = asked.isRewritten;
+  if (asked.oddLength > 0) tellOddKey();
+  if (names.STOP.equals(asked.aliasPtr, asked.aliasLength)) return false;
   const request = requestOf(slot);
   if (loadRequest(request)) {
     // A first attempt starts when the gate lets go: its clock was read there.
@@ -56,15 +58,15 @@ export function startAttempt(slot: MeterSlot): bool {
   } else bindProbe(slot);
   if (slot.origin === Origin.USER && request.failedAttempts > 0) restoreOriginal();
   // Without a gate a caller could say it himself.
-  if (cluster.isRewritten && slot.origin !== Origin.USER)
+  if (asked.isRewritten && slot.origin !== Origin.USER)
     removeHeader(HeaderMap.REQUEST, names.HEADER_REWRITTEN);
-  slot.isTranslated = cluster.isTranslated && isChatCompletion();
+  slot.isTranslated = asked.isTranslated && isChatCompletion();
   rewriteHead(slot);
   askForLoad(slot);
   if (slot.origin !== Origin.UNMARKED) linkAttempt(slot);
   if (slot.origin !== Origin.USER) return true;
   startCall(backendOf(slot), slot.queuedMs);
-  if (cluster.isDegradable) tellDegrade(slot);
+  if (asked.isDegradable) tellDegrade(slot);
   if (chainOf(slot).isTraced) tellSpan(slot);
   return true;
 }
@@ -106,7 +108,7 @@ function bindUser(slot: MeterSlot): void {
 
 function tierOf(chain: Chain): i32 {
   for (let i = 0; i < chain.tiers.length; i++) {
-    if (unchecked(chain.tiers[i]).aliasText.equals(cluster.aliasPtr, cluster.aliasLength)) return i;
+    if (unchecked(chain.tiers[i]).aliasText.equals(asked.aliasPtr, asked.aliasLength)) return i;
   }
   return -1;
 }
@@ -131,12 +133,7 @@ function warnOnce(what: string, why: string): void {
   hasWarned = true;
   log(
     Level.ERROR,
-    "llm.breaker: " +
-      what +
-      ' "' +
-      String.UTF8.decodeUnsafe(cluster.aliasPtr, cluster.aliasLength) +
-      '" ' +
-      why,
+    "llm.breaker: " + what + ' "' + String.UTF8.decodeUnsafe(asked.aliasPtr, asked.aliasLength) + '" ' + why,
   );
 }
 
@@ -149,9 +146,9 @@ function tellOddKey(): void {
   log(
     Level.ERROR,
     "llm.breaker: cluster metadata of backend " +
-      String.UTF8.decodeUnsafe(cluster.aliasPtr, cluster.aliasLength) +
+      String.UTF8.decodeUnsafe(asked.aliasPtr, asked.aliasLength) +
       ": " +
-      String.UTF8.decodeUnsafe(cluster.oddPtr, cluster.oddLength) +
+      String.UTF8.decodeUnsafe(asked.oddPtr, asked.oddLength) +
       " is unknown, or has a value that is; it does nothing. Check its spelling",
   );
 }
@@ -186,7 +183,7 @@ function isChatCompletion(): bool {
 
 /** The path as the cluster wants it. What may not go there never does, scratch memory or not. */
 function rewritePath(): void {
-  const rule = cluster.path;
+  const rule = asked.path;
   if (!rule.isComposed) {
     if (rule.pathLength > 0) setHeader(HeaderMap.REQUEST, names.PATH, rule.path, rule.pathLength);
     return;
@@ -202,8 +199,7 @@ function rewritePath(): void {
 
 /** The head of the request as this backend is to see it. */
 function rewriteHead(slot: MeterSlot): void {
-  if (cluster.hostLength > 0)
-    setHeader(HeaderMap.REQUEST, names.AUTHORITY, cluster.hostPtr, cluster.hostLength);
+  if (asked.hostLength > 0) setHeader(HeaderMap.REQUEST, names.AUTHORITY, asked.hostPtr, asked.hostLength);
   rewritePath();
   if (slot.hasOwnCredentials) removeCredentials(slot.origin === Origin.USER && chainOf(slot).holds);
   // Only an answer in no coding can be read.

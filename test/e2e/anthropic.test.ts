@@ -4,7 +4,7 @@ import { type Answer, type ChatSettings, chat, send, sseData } from "../support/
 import { waitFor } from "../support/wait-for.js";
 import * as claude from "./support/anthropic.js";
 import { neverOpen, type Rig, startRig } from "./support/rig.js";
-import { chainOf, clusterOf } from "./support/shipped-config.js";
+import { chainOf, describeCluster } from "./support/shipped-config.js";
 
 let rig: Rig;
 
@@ -15,14 +15,13 @@ before(async () => {
       chainOf(policy).sameTierRetries = 0;
     },
     patch: (config) => {
-      const { metadata } = clusterOf(config, "small");
-      metadata.filter_metadata["llm.breaker"] = {
+      describeCluster(config, "small", {
         backend: "small",
         dialect: "anthropic",
         model: "claude",
         maxOutputTokens: "1024",
         answerModel: "caller",
-      };
+      });
     },
   });
 });

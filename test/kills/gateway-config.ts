@@ -3,6 +3,7 @@ import {
   chainOf,
   clusterOf,
   connectionManager,
+  describeCluster,
   type Filter,
   type PolicyJson,
   protocolOf,
@@ -38,7 +39,7 @@ export function patchGateway(config: ShippedConfig, shape: GatewayShape): void {
   Object.assign(config.node, { id: shape.name });
   patchShipped(config, { policy }, true);
   const last = clusterOf(config, "public");
-  last.metadata.filter_metadata["llm.breaker"] = { backend: "public" };
+  describeCluster(config, "public", { backend: "public" });
   const options = protocolOf(last);
   options.http_filters = options.http_filters.filter(({ name }) => /meter|codec/.test(name));
   for (const name of ["gpu", "small", "public"]) {

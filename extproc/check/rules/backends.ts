@@ -116,6 +116,27 @@ export const backendRules: readonly Rule[] = [
     },
   },
   {
+    id: "meter-told",
+    level: "error",
+    harm: "the meter goes by what it is told: attempts are filed for another backend than the files say, or keys go where none should",
+    fix: 'the cluster\'s metadata once more, whole: configuration: { "@type": type.googleapis.com/google.protobuf.Struct, value: … }, by a YAML anchor at best; or no configuration, and each attempt reads the metadata',
+    *find(setup) {
+      for (const { metadata, told, name, isPart } of setup.backends) {
+        if (told === undefined || (isPart && metadata.size === 0)) continue;
+        if (!told.keys.has("backend"))
+          yield { at: told.at, what: `the meter of cluster ${name} is told no backend` };
+        for (const key of new Set([...metadata.keys(), ...told.keys.keys()])) {
+          const [said, heard] = [metadata.get(key), told.keys.get(key)];
+          if (said?.text === heard?.text || (key === "backend" && heard === undefined)) continue;
+          yield {
+            at: heard ?? told.at,
+            what: `cluster ${name} has ${key} ${said?.text ?? "nowhere"} in its metadata, and its meter is told ${heard?.text ?? "none"}`,
+          };
+        }
+      }
+    },
+  },
+  {
     id: "rewrite-missing",
     level: "error",
     harm: "the backend gets a body made for another one, or with the guard none at all",

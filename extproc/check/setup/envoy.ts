@@ -1,5 +1,6 @@
 import type { Located } from "../tree/located.js";
 import { filtersOf, type HttpFilter } from "./filters.js";
+import { type ToldCluster, toldCluster } from "./told-cluster.js";
 
 /** The breaker's namespace in metadata. */
 export const NAMESPACE = "llm.breaker";
@@ -54,6 +55,8 @@ export interface Cluster extends Part {
   readonly name: string;
   /** Of the breaker's namespace. */
   readonly metadata: ReadonlyMap<string, Located>;
+  /** What its meter is told in place of the metadata. */
+  readonly told: ToldCluster | undefined;
   /** The backend it says it is, else its name. */
   readonly alias: string;
   readonly filters: readonly HttpFilter[];
@@ -147,13 +150,16 @@ export function readCluster(at: Located, name = at.textOf("name") ?? "", isPart 
     ({ type }) => type === "HttpProtocolOptions",
   );
   const metadata = at.get("metadata", "filter_metadata")?.at(NAMESPACE)?.fields ?? new Map<string, Located>();
+  const filters = filtersOf(options?.list("http_filters") ?? []);
+  const told = toldCluster(filters);
   return {
     at,
     isPart,
     name,
     metadata,
-    alias: metadata.get("backend")?.text ?? name,
-    filters: filtersOf(options?.list("http_filters") ?? []),
+    told,
+    alias: told?.keys.get("backend")?.text ?? metadata.get("backend")?.text ?? name,
+    filters,
     options,
   };
 }

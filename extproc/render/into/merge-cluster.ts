@@ -45,11 +45,12 @@ export function mergeCluster(
   const options = mapIn(mapOf(mapIn(value, "typed_extension_protocol_options")), OPTIONS);
   const hasKey = listIn(options, "http_filters").some((filter) => nameOf(filter) === INJECTOR);
   // What its own filters add must not reach the next tier.
-  const own = hasKey && backend.metadata.credentials === undefined ? { credentials: "own" } : {};
-  const ours = { ...backend.metadata, ...own };
+  const own: Readonly<Record<string, string>> =
+    hasKey && backend.metadata.credentials === undefined ? { credentials: "own" } : {};
+  const ours = { ...backend, metadata: { ...backend.metadata, ...own } };
   let merged = put(value, "metadata", {
     ...mapIn(value, "metadata"),
-    [nameIn(mapIn(value, "metadata"), "filter_metadata")]: { ...namespaces, [OURS]: ours },
+    [nameIn(mapIn(value, "metadata"), "filter_metadata")]: { ...namespaces, [OURS]: ours.metadata },
   });
   merged = putNew(
     merged,
@@ -58,7 +59,7 @@ export function mergeCluster(
   );
   merged = put(merged, "circuit_breakers", mergeLimits(cluster, findings));
   merged = mergeSink(cluster, merged, findings);
-  return put(merged, "typed_extension_protocol_options", mergeOptions(value, backend, place));
+  return put(merged, "typed_extension_protocol_options", mergeOptions(value, ours, place));
 }
 
 /** Their bulkheads stay; only retries, which hold a slot until their first token, need room. */

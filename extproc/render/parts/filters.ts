@@ -3,7 +3,7 @@ import { mapOf } from "../policy-text.js";
 import { commented, type YamlValue } from "../yaml/value.js";
 import { countFilter, rememberFilter, whereAsked } from "./asked.js";
 import type { UpstreamPlace } from "./upstream.js";
-import { wasmFilter } from "./wasm.js";
+import { gateFilter, wasmFilter } from "./wasm.js";
 
 /** What of the service's work the policy's chains ask for. */
 export interface Wants {
@@ -28,7 +28,7 @@ export function downstreamFilters(plan: Plan, place: UpstreamPlace): YamlValue[]
   const filters: YamlValue[] = [
     commented(
       "Admits or refuses on the headers, and names the backend. What knows the caller (authentication, limits of yours) goes before it.",
-      wasmFilter("gate", place, plan.policy),
+      gateFilter(place, plan.policy),
     ),
   ];
   if (serviceCluster === undefined) return filters;

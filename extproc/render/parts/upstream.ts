@@ -2,7 +2,7 @@ import type { PlannedBackend } from "../plan.js";
 import type { YamlMap } from "../yaml/value.js";
 import { credentialFilter, rewriteFilter, whereDegraded } from "./asked.js";
 import { extension, typed } from "./types.js";
-import { type WasmPlace, wasmFilter } from "./wasm.js";
+import { meterFilter, type WasmPlace, wasmFilter } from "./wasm.js";
 
 const OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
@@ -19,7 +19,7 @@ export const codecFilter: YamlMap = extension(
 /** What stands on a backend's cluster, in its order. */
 export function upstreamFilters(backend: PlannedBackend, place: UpstreamPlace): readonly YamlMap[] {
   const { credential, rewritesBody, degradesBody } = backend;
-  const filters = [wasmFilter("meter", place)];
+  const filters = [meterFilter(place, backend.metadata)];
   if (place.serviceCluster !== undefined) {
     const rewrite = rewriteFilter(place.serviceCluster);
     if (rewritesBody) filters.push(rewrite, wasmFilter("guard", place));

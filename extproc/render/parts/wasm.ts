@@ -20,7 +20,14 @@ export interface WasmPlace {
   readonly wasmFolder: string;
 }
 
-export function wasmFilter(position: Position, { wasmFolder }: WasmPlace, configuration?: string): YamlMap {
+/** What a position is told. */
+type Configuration = YamlMap[string];
+
+export function wasmFilter(
+  position: Position,
+  { wasmFolder }: WasmPlace,
+  configuration?: Configuration,
+): YamlMap {
   return extension(`llm.breaker.${position}`, "envoy.extensions.filters.http.wasm.v3.Wasm", {
     config: {
       name: `llm.breaker.${position}`,
@@ -35,13 +42,20 @@ export function wasmFilter(position: Position, { wasmFolder }: WasmPlace, config
         runtime: "envoy.wasm.runtime.v8",
         code: { local: { filename: `${wasmFolder}/${MODULES[position]}` } },
       },
-      configuration:
-        configuration === undefined
-          ? undefined
-          : commented(
-              "The policy. docs/configuration.md has every field, its default and its bounds.",
-              typed("google.protobuf.StringValue", { value: configuration }),
-            ),
+      configuration,
     },
   });
+}
+
+export function gateFilter(place: WasmPlace, policy: string): YamlMap {
+  const configuration = typed("google.protobuf.StringValue", { value: policy });
+  const comment = "The policy. docs/configuration.md has every field, its default and its bounds.";
+  return wasmFilter("gate", place, commented(comment, configuration));
+}
+
+/** @param metadata the cluster's */
+export function meterFilter(place: WasmPlace, metadata: Readonly<Record<string, string>>): YamlMap {
+  const configuration = typed("google.protobuf.Struct", { value: { ...metadata } });
+  const comment = "The cluster's metadata once more: a meter that is told them reads none for an attempt.";
+  return wasmFilter("meter", place, commented(comment, configuration));
 }

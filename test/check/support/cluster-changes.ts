@@ -42,7 +42,21 @@ export const CLUSTER_CHANGES: readonly Case[] = [
   {
     rule: "backend-unknown",
     in: MINIMAL,
-    changes: [["llm.breaker: { backend: gpu }", "llm.breaker: { backend: gpus }"]],
+    changes: [["llm.breaker: &gpu { backend: gpu }", "llm.breaker: &gpu { backend: gpus }"]],
+  },
+  {
+    rule: "meter-told",
+    in: MINIMAL,
+    changes: [["value: *gpu }", "value: { host: a.example } }"]],
+  },
+  {
+    rule: "meter-told",
+    in: MINIMAL,
+    changes: [["Struct, value: *gpu }", 'StringValue, value: \'{"backend":"gpu","host":"a.example"}\' }']],
+  },
+  {
+    rule: "meter-told",
+    changes: [["value: *public }", "value: { backend: public } }"]],
   },
   {
     rule: "probe-cluster",

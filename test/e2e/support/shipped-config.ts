@@ -123,6 +123,13 @@ export function clusterOf(config: ShippedConfig, name: string): Cluster {
   );
 }
 
+/** Other metadata for a cluster, and for its meter, which is told the same by a YAML anchor. */
+export function describeCluster(config: ShippedConfig, name: string, keys: Record<string, string>): void {
+  const present = clusterOf(config, name).metadata.filter_metadata["llm.breaker"];
+  for (const key of Object.keys(present)) delete present[key];
+  Object.assign(present, keys);
+}
+
 export function protocolOf(cluster: Cluster): ProtocolOptions {
   return found(Object.values(cluster.typed_extension_protocol_options)[0], "protocol options");
 }

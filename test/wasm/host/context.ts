@@ -30,7 +30,6 @@ export class HostContext {
   readonly buffers = new Map<number, Buffer>();
   /** Seen by this filter only, such as the cluster of an attempt; wins over the scope's. */
   properties: PropertyTree = {};
-  configuration = "";
   tickPeriodMs = 0;
   localReply: LocalReply | undefined;
   routeCacheClears = 0;

@@ -96,15 +96,21 @@ export class Vm {
   }
 
   /** A plugin as Envoy starts it. `configured` is false when the module refused the configuration. */
-  addRoot(rootId: string, configuration: string): { root: HostContext; configured: boolean } {
+  addRoot(rootId: string, configuration: string | Buffer): { root: HostContext; configured: boolean } {
     const root = this.addContext(undefined, rootId, new RequestScope());
-    root.configuration = configuration;
-    root.buffers.set(BufferType.pluginConfiguration, Buffer.from(configuration));
-    const size = Buffer.byteLength(configuration);
+    const bytes = Buffer.from(configuration);
+    root.buffers.set(BufferType.pluginConfiguration, bytes);
+    const size = bytes.length;
     const started = this.call(root, "proxy_on_vm_start", 0) !== 0;
     const valid = started && this.call(root, "proxy_on_configure", size) !== 0;
     root.buffers.delete(BufferType.pluginConfiguration);
     return { root, configured: valid };
+  }
+
+  /** The plugin's last cluster, or listener, is gone. */
+  removeRoot(root: HostContext): void {
+    this.call(root, "proxy_on_done");
+    this.removeContext(root);
   }
 
   addContext(root: HostContext | undefined, rootId: string, scope: RequestScope): HostContext {
