@@ -116,7 +116,7 @@ function objectOf(schema: PolicyJsonSchema): fc.Arbitrary<Json> {
   const whole = fc.record(Object.fromEntries(fields), { requiredKeys: [...required] });
   // Few at a time: of many fields one is always wrong.
   return fc
-    .tuple(whole, fc.infiniteStream(fc.nat(5)))
+    .tuple(whole, fc.infiniteStream(fc.nat(9)))
     .map(([given, draws]) =>
       Object.fromEntries(
         Object.entries(given).filter(([key]) => required.has(key) || draws.next().value === 0),
