@@ -16,7 +16,7 @@ import type { Position, Problem } from "./errors.js";
 
 /** A few names may share a list; more is a bomb. */
 const MAX_ALIASES = 100;
-/** Each costs a walk through the document. */
+/** Each value behind one costs a walk through all anchors. */
 const MAX_ALIASES_WRITTEN = 1000;
 
 /**
@@ -106,11 +106,15 @@ function repeatedKeys(document: YamlDocument.Parsed): Scalar[] {
   return repeated;
 }
 
+/** Those for which `resolve` would find nothing, which walks through the whole document for each. */
 function lostAliases(document: YamlDocument.Parsed): Alias[] {
+  const anchors = new Set<string>();
   const lost: Alias[] = [];
   visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) === undefined) lost.push(alias);
+    Node(_, node) {
+      if (isAlias(node)) {
+        if (!anchors.has(node.source)) lost.push(node);
+      } else if (node.anchor !== undefined) anchors.add(node.anchor);
     },
   });
   return lost;
