@@ -14,7 +14,7 @@ import { Action, closeResponse } from "./host/stream";
 import { ClusterRules } from "./meter/cluster";
 import { concludeBroken, concludeDiverted, concludeError, decorate, judgeEnd } from "./meter/conclude";
 import { wasDiverted } from "./meter/diverted";
-import { noteFirstToken } from "./meter/facts";
+import { noteFirstToken, noteUnseenToken } from "./meter/facts";
 import { file } from "./meter/file";
 import { answerAtStop } from "./meter/last-answer";
 import { noteLoad } from "./meter/load";
@@ -121,6 +121,7 @@ function startReading(slot: MeterSlot): Action {
     else if (head.content === Content.JSON && (isShort || isChat)) reading = Reading.JSON;
   }
   if (reading === Reading.EVENTS) slots.startTokenClock(slot);
+  else noteUnseenToken(slot, reading);
   if (reading !== Reading.NONE && chain.holds && (isShort || reading === Reading.EVENTS))
     return hold(slot, reading);
   slot.reading = reading;

@@ -44,6 +44,18 @@ export function noteNoToken(slot: MeterSlot, now: u64): void {
 }
 
 /**
+ * An answer in time whose first token can't be seen: in a coding, in one piece, or on a path that is not read. It ends a row of slow
+ * calls as a token would: or the few that were overdue would be all that is known of such calls.
+ */
+export function noteUnseenToken(slot: MeterSlot, reading: Reading): void {
+  if (requestOf(slot).stream !== 1 || slot.wasSlow) return;
+  // Judged at its end, by its time per token.
+  if (reading === Reading.JSON && backendOf(slot).slowTokenTimeMs > 0) return;
+  begin(slot);
+  countCall(slot, false);
+}
+
+/**
  * An answer whose tokens came slowly, by its mean time per token. One in one piece has no first token: it is a call of its
  * own here, and only when its usage is known.
  */
@@ -57,7 +69,7 @@ export function noteSlowAnswer(slot: MeterSlot): void {
     begin(slot);
     backendOf(slot).facts.slowCalls++;
     increment(backendOf(slot).metrics.slow);
-  } else {
+  } else if (!slot.wasSlow) {
     begin(slot);
     countCall(slot, now - slot.startMs > limitMs);
   }

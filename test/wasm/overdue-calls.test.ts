@@ -16,6 +16,8 @@ const poolMs = 1;
 const overdueMs = slowMs + poolMs + 1;
 const streamBody = '{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":16,"stream":true}';
 const token = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n';
+const inOnePiece =
+  '{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"completion_tokens":2}}';
 const eventHead = { ":status": "200", "content-type": "text/event-stream" };
 
 let world: World;
@@ -99,6 +101,37 @@ describe("streams that wait for their first token longer than a slow one takes",
     tick();
     assert.equal(slow(), 1);
     assert.deepEqual(world.metrics.samples("llm_breaker.gpu.first_token_ms"), [4 * slowMs - poolMs]);
+  });
+});
+
+describe("answers in time whose first token can't be seen", () => {
+  const answers: Readonly<Record<string, Record<string, string>>> = {
+    "in a coding": { ...eventHead, "content-encoding": "gzip" },
+    "in one piece": { ":status": "200", "content-type": "application/json" },
+    "on a path that is not read": { ":status": "200", "content-type": "application/x-ndjson" },
+  };
+  for (const [kind, head] of Object.entries(answers))
+    test(`${kind} end a row of slow calls, too`, () => {
+      for (let count = 0; count < 12; count++) {
+        begin(1);
+        tick(overdueMs);
+        begin(1)[0]?.responseHeaders(new HeaderMap(head));
+        tick();
+      }
+      assert.equal(slow(), 12);
+      assert.equal(state(), "CLOSED");
+    });
+
+  test("and tell their usage are counted once, overdue and slow by each token", () => {
+    worker = new Worker(world, policy({ slowTokenTime: "1ms" }));
+    const [stream] = begin(1);
+    assert.ok(stream);
+    tick(overdueMs);
+    stream.responseHeaders(new HeaderMap({ ":status": "200", "content-type": "application/json" }));
+    stream.responseBody(inOnePiece, true);
+    stream.endUpstream();
+    tick();
+    assert.equal(slow(), 1);
   });
 });
 
