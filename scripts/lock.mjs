@@ -34,7 +34,7 @@ export async function withLock(file, say, work) {
  */
 function take(file) {
   const own = `${file}.${process.pid}`;
-  writeFileSync(own, String(process.pid));
+  writeFileSync(own, `${process.pid} ${startOf(process.pid)}`);
   try {
     // Appears with its content in one step, unlike a file that is created and then written.
     linkSync(own, file);
@@ -44,22 +44,23 @@ function take(file) {
   } finally {
     rmSync(own, { force: true });
   }
-  const holder = holderOf(file);
-  if (holder === undefined || lives(holder)) return holder ?? take(file);
-  removeLeftover(file, holder);
+  const words = contentOf(file);
+  const holder = words === undefined ? 0 : livingHolder(words);
+  if (holder > 0) return holder;
+  if (words !== undefined) removeLeftover(file, words);
   return take(file);
 }
 
 /**
  * Another waiter may have removed it already, and hold it now: what is not the dead one's is put back.
  * @param {string} file
- * @param {number} dead
+ * @param {string} dead what it says
  */
 function removeLeftover(file, dead) {
   const taken = `${file}.dead.${process.pid}`;
   try {
     renameSync(file, taken);
-    if (holderOf(taken) !== dead) renameSync(taken, file);
+    if (contentOf(taken) !== dead) renameSync(taken, file);
     else rmSync(taken, { force: true });
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
@@ -67,12 +68,39 @@ function removeLeftover(file, dead) {
 }
 
 /** @param {string} file */
-function holderOf(file) {
+function contentOf(file) {
   try {
-    return Number(readFileSync(file, "utf8"));
+    return readFileSync(file, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
+  }
+}
+
+/**
+ * @param {string} words a process and when it began
+ * @returns {number} that process; 0: it is gone, and its number may be another's by now, this one's included
+ */
+function livingHolder(words) {
+  const [, pid, start] = /^([1-9]\d*) ?(\d*)$/.exec(words) ?? [];
+  if (pid === undefined || Number(pid) === process.pid) return 0;
+  const startNow = startOf(Number(pid));
+  if (start && startNow && start !== startNow) return 0;
+  return lives(Number(pid)) ? Number(pid) : 0;
+}
+
+/**
+ * When a process began, in ticks since the machine did: numbers come again, in a container even at once.
+ * @param {number} pid
+ * @returns {string} nothing where it is not told, as on other systems than Linux
+ */
+function startOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name before it is anybody's, with blanks and brackets.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  } catch {
+    return "";
   }
 }
 

@@ -14,6 +14,8 @@ const script = pathToFileURL(join(findRepoRoot(), "scripts", "lock.mjs")).href;
 const diary = join(folder, "diary");
 const lock = join(folder, "lock");
 
+type WithLock = (file: string, say: (line: string) => void, work: () => Promise<string>) => Promise<string>;
+
 /** Writes into the diary when it comes and when it goes, and reads it in between. */
 const worker = `
   import { appendFileSync } from "node:fs";
@@ -64,4 +66,16 @@ test("who waits says for whom, in one line", async () => {
   const [code] = await waiting.ended;
   assert.equal(code, 0);
   assert.equal(waiting.said, `waiting for process ${process.pid}, which does the same here (${lock})\n`);
+});
+
+test("what is left of a process whose number another one has now, or this one, or of none, holds nobody", async () => {
+  const { pid } = process;
+  for (const left of [`${pid} 1`, "", "nobody", "0"]) {
+    writeFileSync(lock, left);
+    assert.deepEqual(await new Worker().ended, [0, null], left);
+  }
+  const { withLock } = (await import(script)) as { withLock: WithLock };
+  writeFileSync(lock, String(pid));
+  assert.equal(await withLock(lock, assert.fail, async () => "done"), "done");
+  assert.ok(!existsSync(lock));
 });
