@@ -150,7 +150,7 @@ export const serviceCheck: Target = {
   name: "service-check",
   parsers: [
     "extproc/check/check.ts",
-    ...["envoy", "filters", "mesh", "policy", "read", "resources"].map(
+    ...["envoy", "filters", "mesh", "policy", "read", "resources", "told-cluster"].map(
       (name) => `extproc/check/setup/${name}.ts`,
     ),
   ],
