@@ -89,8 +89,10 @@ function fillIn(policy: Policy, { slots, nodes, limits }: Track): void {
     ramp: [{ percent: 20, maxConcurrent: 2, successes: 5 }],
   });
   // As docs/tuning.md has it: twice one's own objective, which here covers any prompt. The fallback has its own pace.
-  const slow = `${limits.objectiveMs * 2}ms`;
-  const probe = { firstTokenMax: slow };
+  const slowMs = limits.objectiveMs * 2;
+  const slow = `${slowMs}ms`;
+  // A lease is to outlast its probe.
+  const probe = { firstTokenMax: slow, lease: `${slowMs + 2000}ms` };
   const breaker = { slowFirstTokenThreshold: slow, slowFirstTokenPerPromptToken: "0ms", probe };
   Object.assign(policy, { backends: { gpu: { ...gpu, maxConcurrentCalls, breaker }, public: fallback } });
   Object.assign(policy.chains.chat, {
