@@ -55,7 +55,7 @@ export const benches: Readonly<Record<string, Bench>> = {
     counts: "requests in each cell, over all blocks",
     requests: 36_000,
     blocks: 36,
-    inReport: { requests: 16_000, blocks: 16 },
+    inReport: { requests: 12_000, blocks: 12 },
     run: measureScale,
   },
   instructions: {
