@@ -42,6 +42,13 @@ export function onOutcome(
     : { next, answer: Cause.none };
 }
 
+/** Of what has no permit: the answer where nothing is filed. */
+function whyUnfiled(from: Reference, told: { readonly generation: number }, orders: Orders) {
+  if (!isFiling(orders.mode)) return Cause.none;
+  if (told.generation !== from.generation) return late;
+  return isWatched(from, orders) ? undefined : Cause.none;
+}
+
 export function onSuccesses(
   from: Reference,
   told: Successes,
@@ -49,9 +56,8 @@ export function onSuccesses(
   nowMs: number,
   settings: Settings,
 ): Result {
-  if (!isFiling(orders.mode)) return { next: from, answer: Cause.none };
-  if (told.generation !== from.generation) return { next: from, answer: late };
-  if (!isWatched(from, orders)) return { next: from, answer: Cause.none };
+  const unfiled = whyUnfiled(from, told, orders);
+  if (unfiled !== undefined) return { next: from, answer: unfiled };
   const streak = told.endsStreak ? 0 : from.streak;
   const window = add(advance(from.window, nowMs, settings.windowSeconds), { calls: told.calls });
   const tripped = tripsOf(totalOf(window), streak, Outcome.success, settings);
@@ -65,9 +71,8 @@ export function onFirstTokens(
   nowMs: number,
   settings: Settings,
 ): Result {
-  if (!isFiling(orders.mode)) return { next: from, answer: Cause.none };
-  if (told.generation !== from.generation) return { next: from, answer: late };
-  if (!isWatched(from, orders)) return { next: from, answer: Cause.none };
+  const unfiled = whyUnfiled(from, told, orders);
+  if (unfiled !== undefined) return { next: from, answer: unfiled };
   const window = add(advance(from.window, nowMs, settings.windowSeconds), {
     firstTokens: told.calls,
     slowCalls: told.slow,
