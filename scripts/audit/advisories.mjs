@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { runningNpm } from "../running-npm.mjs";
 import { ADVISORIES } from "./allowed.mjs";
 
 const LIMIT_MS = 60_000;
@@ -10,8 +11,7 @@ const SERIOUS = ["high", "critical"];
  * @returns {{ answer: any } | { silent: string }} `silent`: the registry does not tell, and why
  */
 export function askRegistry(folder) {
-  const npm = process.env.npm_execpath ?? "";
-  const [program, before] = npm.endsWith("npm-cli.js") ? [process.execPath, [npm]] : ["npm", []];
+  const [program = "", ...before] = runningNpm();
   const ran = spawnSync(program, [...before, "audit", "--json", "--package-lock-only"], {
     cwd: folder,
     encoding: "utf8",
